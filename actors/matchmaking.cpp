@@ -5,6 +5,7 @@
 #include "runtime/config.hpp"
 #include "runtime/packing/packing.hpp"
 #include "runtime/planning/chunk_size.hpp"
+#include "runtime/step/slow_leaders.hpp"
 #include "runtime/step/step_settings.hpp"
 
 namespace potluck {
@@ -148,6 +149,7 @@ void matchmaking_state::on(const lead_group& x) {
   patience_ = std::chrono::duration_cast<std::chrono::milliseconds>(
       answers_->of(x.invitees, x.answer_patience) + facts_.gathering);
   answers_->begin(group, x.invitees, now);
+  computing_ = x.computing;
   leading_orders orders;
   orders.least_samples = x.least_samples;
   orders.patience_ms = static_cast<std::uint32_t>(x.round_patience.count());
@@ -300,10 +302,38 @@ void matchmaking_state::carry_out(const start_round& x) {
 
 void matchmaking_state::carry_out(const member_declined& x) {
   self_->send(wired_.averager, member_withdrew{x.group, x.member});
+  self_->send(wired_.conductor, members_doubted{{x.member},
+                                                "it stepped back from a round",
+                                                std::nullopt,
+                                                true,
+                                                duration::zero()});
 }
 
 void matchmaking_state::carry_out(const member_lied& x) {
-  self_->send(wired_.conductor, members_doubted{{x.member}, x.what});
+  self_->send(wired_.conductor,
+              members_doubted{{x.member}, x.what, std::nullopt, true});
+}
+
+void matchmaking_state::carry_out(const answers_over& x) {
+  const auto free = std::max<duration>(limits::contract_free,
+                                       computing_ / limits::contract_free_part)
+                    + facts_.gathering;
+  auto late = answers_->late(x.unanswered, free, self_->clock().now());
+  if (!late.who.empty())
+    self_->send(wired_.conductor,
+                members_doubted{std::move(late.who),
+                                "it answered an invitation late, or not",
+                                std::nullopt, true, late.how_long});
+}
+
+void matchmaking_state::carry_out(const leader_failed& x) {
+  // Of an honest one this peer hears before it loses patience.
+  self_->send(wired_.conductor,
+              members_doubted{{x.leader},
+                              "it invited and wrote no contract",
+                              std::nullopt,
+                              true,
+                              limits::follower_grace});
 }
 
 matchmaking_actor::behavior_type

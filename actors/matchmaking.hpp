@@ -59,6 +59,8 @@ private:
   void carry_out(const start_round& x);
   void carry_out(const member_declined& x);
   void carry_out(const member_lied& x);
+  void carry_out(const answers_over& x);
+  void carry_out(const leader_failed& x);
   void arm();
   void make_matchmaker();
   /// The next answer says with whom this peer has no line of its own.
@@ -82,6 +84,7 @@ private:
   line_book lines_;
   std::optional<contract_plans> plans_;
   std::optional<answer_patience> answers_;
+  duration computing_{0}; ///< Of the step that this peer leads.
   std::chrono::milliseconds patience_ = limits::first_round_patience;
   /// Since when most others will not be in this peer's groups, at this step.
   std::optional<time_point> outnumbered_since_;

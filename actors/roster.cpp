@@ -318,6 +318,7 @@ void roster_state::on(const own_report& x) {
   if (std::exchange(sponsor_, x.report.sponsor) != x.report.sponsor
       && !sponsor_.empty() && wired_.gateway)
     self_->send(wired_.gateway, no_strangers{{sponsor_}});
+  news_.leads(x.leader);
   auto change = news_.take(x.report, now());
   if (change == report_news::change::person)
     dialling_.look_soon();

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -44,6 +45,7 @@ public:
              time_point now) {
     led_ = group;
     invited_at_ = now;
+    answered_.clear();
     unanswered_.clear();
     for (auto& who : invitees)
       unanswered_.insert(who.id);
@@ -51,8 +53,10 @@ public:
 
   /// Its own gradient is frozen: no measure for anybody else.
   void frozen(const group_id& group, time_point now) {
-    if (group == led_)
-      freezes_.observed(self_, now - invited_at_);
+    if (group != led_)
+      return;
+    freezes_.observed(self_, now - invited_at_);
+    answered_[self_] = now - invited_at_;
   }
 
   /// @param current The group that this peer is in now. Who was late, but
@@ -63,8 +67,37 @@ public:
     if (!x.accepted || x.group != led_ || unanswered_.erase(from) == 0)
       return;
     answers_.observed(from, now - invited_at_);
+    answered_[from] = now - invited_at_;
     if (current != led_)
       answers_.expired(from);
+  }
+
+  struct lateness {
+    std::vector<peer_id> who; ///< Has come later than most,
+    duration how_long{0};     ///< the last of them by so much.
+  };
+  /// The group is waited for no more. Later than most is who has answered so
+  /// long after half of all, this peer included, or not at all.
+  /// @param unanswered Trainers that have not.
+  lateness late(const std::vector<peer_id>& unanswered, duration free,
+                time_point now) const {
+    auto all = answered_;
+    for (const auto& id : unanswered)
+      all[id] = now - invited_at_;
+    lateness result;
+    if (all.empty())
+      return result;
+    std::vector<duration> sorted;
+    for (const auto& x : all)
+      sorted.push_back(x.second);
+    std::sort(sorted.begin(), sorted.end());
+    const auto usual = sorted[(sorted.size() - 1) / 2] + free;
+    for (const auto& [id, took] : all)
+      if (took > usual && id != self_) {
+        result.who.push_back(id);
+        result.how_long = std::max(result.how_long, took - usual);
+      }
+    return result;
   }
 
 private:
@@ -78,6 +111,7 @@ private:
   deadline_estimator freezes_ = estimator();
   group_id led_;
   time_point invited_at_;
+  std::map<peer_id, duration> answered_; ///< After the invitation.
   std::set<peer_id> unanswered_;
 };
 

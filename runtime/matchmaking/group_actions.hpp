@@ -58,9 +58,19 @@ struct member_lied {
   std::string what;
 };
 
+/// "Answers are waited for no more: these trainers have not given any."
+struct answers_over {
+  std::vector<peer_id> unanswered;
+};
+
+/// "It has invited this peer and written no contract."
+struct leader_failed {
+  peer_id leader;
+};
+
 using group_action
     = std::variant<send_to_peer, freeze_gradient, release_gradient, start_round,
-                   member_declined, member_lied>;
+                   member_declined, member_lied, answers_over, leader_failed>;
 
 /// To be carried out in this order.
 using group_actions = std::vector<group_action>;

@@ -122,8 +122,13 @@ group_actions group_follower::lost(const peer_id& peer) {
 group_actions group_follower::expired() {
   if (!hears(event::expired))
     return {};
-  out_.push_back(decline(leader_, invite_.group, "waited too long"));
+  const auto leader = leader_;
+  const bool kept_waiting = state_ == state::answered;
+  out_.push_back(decline(leader, invite_.group, "waited too long"));
   release("the leader did not start in time");
+  // An honest one writes its contract or cancels much earlier.
+  if (kept_waiting)
+    out_.emplace_back(leader_failed{leader});
   return done();
 }
 

@@ -251,6 +251,12 @@ bool group_leader::line_up_members(group_contract& contract) {
 }
 
 void group_leader::close() {
+  answers_over answers;
+  for (const auto& [id, x] : invited_)
+    if (x.pending && x.peer.role == role::trainer)
+      answers.unanswered.push_back(id);
+  if (!terms_.redrawn)
+    out_.emplace_back(std::move(answers));
   drop_avoided();
   auto contract = make_contract();
   if (!line_up_members(contract))

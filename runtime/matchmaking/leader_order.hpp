@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "messages/progress.hpp"
@@ -18,13 +20,27 @@ constexpr unsigned silent_rounds = 2;
 
 namespace potluck {
 
-/// The one with the smallest id; but one whose rounds of this step have come to
-/// nothing again and again comes behind those with fewer such. So nobody leads
-/// the others into vain rounds for ever, and all members of a round see how it
-/// ended and agree on the next leader. An honest leader of a silent member
-/// needs `silent_rounds` to find it out, and one more to go on without it.
+/// Who led the step that all hold leads the next one. Without it the first by
+/// id of those whose gradients are in that step, and without these the first of
+/// all: an id costs nothing, a gradient does, and a new leader comes only where
+/// the last one is gone or lets its turn pass. Those that made the step know
+/// all of that alike.
+///
+/// But one whose rounds of this step have come to nothing again and again comes
+/// behind those with fewer such. So nobody leads the others into vain rounds
+/// for ever, and all members of a round see how it ended and agree on the next
+/// leader. An honest leader of a silent member needs `silent_rounds` to find it
+/// out, and one more to go on without it.
 class leader_order {
 public:
+  /// Whose invitations this peer follows.
+  enum class followed {
+    all,    ///< It does not know better, or the turn of the first has passed.
+    makers, ///< Who is in the step that is held: a group is due.
+    first,  ///< No group is due: who invites others now freezes their gradients
+            ///< for nothing.
+  };
+
   /// Its round was called off, or nobody came to an end, in all of the time
   /// that it had.
   void came_to_nothing(const peer_id& leader) {
@@ -34,20 +50,59 @@ public:
   void begin_step() {
     failures_.clear();
   }
+  /// Whose gradients are in the step that is held.
+  /// @param leader Who led it; empty: this peer does not know.
+  void made_by(std::set<peer_id> makers, const peer_id& leader) {
+    makers_ = std::move(makers);
+    leader_ = leader;
+  }
+  /// @param first Who comes before all others that are there, this peer
+  ///     included.
+  void follow(followed whom, const peer_id& first) {
+    followed_ = whom;
+    first_ = first;
+  }
+
+  /// Empty: as `follow` has never said.
+  const peer_id& first() const {
+    return first_;
+  }
   /// Whether `a` is followed rather than `b`.
   bool before(const peer_id& a, const peer_id& b) const {
-    return std::make_tuple(failures(a), a) < std::make_tuple(failures(b), b);
+    return place(a) < place(b);
+  }
+  bool made(const peer_id& who) const {
+    return makers_.count(who) != 0;
+  }
+  /// Whether this peer follows its invitation, if nobody else has invited it.
+  bool follows(const peer_id& who) const {
+    return followed_ == followed::all
+           || (followed_ == followed::makers ? made(who)
+                                             : !before(first_, who));
+  }
+
+  friend bool operator==(const leader_order& a, const leader_order& b) {
+    return a.failures_ == b.failures_ && a.makers_ == b.makers_
+           && a.leader_ == b.leader_ && a.followed_ == b.followed_
+           && a.first_ == b.first_;
   }
 
 private:
   static constexpr unsigned leaders_rounds = limits::silent_rounds + 1;
 
+  std::tuple<unsigned, bool, bool, peer_id> place(const peer_id& id) const {
+    return {failures(id), id != leader_ || leader_.empty(), !made(id), id};
+  }
   unsigned failures(const peer_id& id) const {
     auto known = failures_.find(id);
     return known == failures_.end() ? 0 : known->second / leaders_rounds;
   }
 
   std::map<peer_id, unsigned> failures_;
+  std::set<peer_id> makers_;
+  peer_id leader_;
+  followed followed_ = followed::all;
+  peer_id first_;
 };
 
 /// Whether this peer is the one to lead: a trainer, ready, and no other ready

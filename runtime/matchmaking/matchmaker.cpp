@@ -96,7 +96,8 @@ matchmaker::actions matchmaker::receive(const peer_id& from,
   return settled(std::visit([&](auto& x) { return on(from, x); }, what));
 }
 
-std::string matchmaker::objection_to(const group_invite& x) const {
+std::string matchmaker::objection_to(const peer_id& from,
+                                     const group_invite& x) const {
   if (now() == state::busy)
     return "busy averaging";
   if (role_ != role::trainer)
@@ -106,11 +107,13 @@ std::string matchmaker::objection_to(const group_invite& x) const {
            + std::to_string(x.step);
   if (x.state != held_)
     return "another state before step " + std::to_string(x.step);
+  if (!order_.follows(from))
+    return "it is not your turn to lead";
   return {};
 }
 
 matchmaker::actions matchmaker::on(const peer_id& from, const group_invite& x) {
-  if (auto reason = objection_to(x); !reason.empty())
+  if (auto reason = objection_to(from, x); !reason.empty())
     return {decline(from, x.group, reason)};
   if (leads() && order_.before(self_, from))
     // Whoever leads itself has lost our invitation with its memory.

@@ -97,7 +97,7 @@ private:
     return leader_.now() != group_leader::state::idle;
   }
   /// Why this peer can be in no such group now; empty when it can.
-  std::string objection_to(const group_invite& x) const;
+  std::string objection_to(const peer_id& from, const group_invite& x) const;
   group_answer own_answer() const;
   /// What was frozen is of no use when no group is left.
   actions settled(actions x);

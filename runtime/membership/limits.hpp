@@ -65,7 +65,7 @@ constexpr auto report_pause_per_peer = 50ms;
 constexpr auto longest_report_round = 6s;
 /// The same of who still fetches the state: nobody waits for its samples.
 constexpr auto newcomers_report_pause = 2s;
-/// The trainers with the smallest ids, who lead now or next, hear at once.
+/// The trainers that lead now or next hear at once: so many.
 constexpr std::size_t leaders_told_at_once = 3;
 /// Dials begun at one look.
 constexpr std::size_t dials_at_once = 16;

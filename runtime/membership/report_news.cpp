@@ -172,11 +172,17 @@ std::vector<peer_id> report_news::round(const guest_book& guests,
   // joins does neither, and must not be told in their place.
   if (!std::exchange(leaders_due_, false) || !result.empty())
     return result;
-  for (auto& id : guests.near())
-    if (const auto& g = *guests.find(id);
-        result.size() < limits::leaders_told_at_once && g.role == role::trainer
-        && g.averages)
+  auto add = [&](const peer_id& id) {
+    const auto* g = guests.find(id);
+    if (g && result.size() < limits::leaders_told_at_once
+        && g->role == role::trainer && g->averages
+        && std::find(result.begin(), result.end(), id) == result.end())
       result.push_back(id);
+  };
+  add(leader_);
+  for (const auto* those : {&guests.near_partners(), &guests.near()})
+    for (const auto& id : *those)
+      add(id);
   return result;
 }
 

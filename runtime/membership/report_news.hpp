@@ -53,6 +53,10 @@ public:
   }
 
   using keeps = std::function<bool(const guest_book::guest&)>;
+  /// It is that one's turn to lead.
+  void leads(const peer_id& who) {
+    leader_ = who;
+  }
   /// Those to tell now, as if all were to hear it.
   /// @param kept Whether this peer stays connected with a guest.
   std::vector<peer_id> all(const guest_book& guests, const keeps& kept,
@@ -95,6 +99,7 @@ private:
   };
 
   progress_report mine_;
+  peer_id leader_;
   time_point since_{};        ///< It says this then.
   bool due_ = false;          ///< Not everybody knows it yet.
   bool leaders_due_ = false;  ///< Nor those that lead.

@@ -197,6 +197,7 @@ struct step_signed {
 struct own_report {
   progress_report report;
   bool urgent = false; ///< Tell connected peers now, not at the next tick.
+  peer_id leader;      ///< Whose turn to lead it is: it hears first.
 };
 
 /// What a person wants to see at a glance.

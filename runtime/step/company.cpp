@@ -1,6 +1,7 @@
 #include "runtime/step/company.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/step/step_news.hpp"
 
@@ -76,7 +77,8 @@ company::worth company::heard(const progress_report& x,
     solitude_.heard_of(x, now);
     return worth::nothing;
   }
-  if (doubts_.has(x.id, now))
+  if (doubts_.has(x.id, now)
+      || (x.role == role::trainer && trials_.out(x.id, now)))
     return worth::nothing;
   known_.heard(x, now);
   return doubts_.forgive(x.id) ? worth::forgiven : worth::believed;
@@ -128,22 +130,50 @@ void company::begin_era() {
   end_.forget_strangers();
 }
 
-company::actions company::silent(const round_over& x, time_point now) {
+void company::held_up(const std::set<peer_id>& who, duration how_long,
+                      time_point now) {
+  trials_.held_up(who, how_long, now);
+  std::vector<peer_id> out;
+  for (const auto& [id, x] : known_.reports())
+    if (x.role == role::trainer && trials_.out(id, now))
+      out.push_back(id);
+  for (const auto& id : out)
+    forget(id);
+}
+
+company::actions company::set_aside(const std::vector<doubts::verdict>& whom,
+                                    const std::string& why) {
   actions out;
-  for (auto& [who, wait] : doubts_.heard(x, now)) {
+  for (const auto& [who, wait] : whom) {
     forget(who);
     // No proof of bad will, so no ban.
-    out.emplace_back(fault_news(who, "silent in rounds", without_it(wait)));
+    out.emplace_back(fault_news(who, why, without_it(wait)));
   }
   return out;
 }
 
+company::actions company::silent(const round_over& x, duration held_up,
+                                 time_point now) {
+  auto who = std::exchange(stepped_back_, {});
+  who.insert(x.silent.begin(), x.silent.end());
+  this->held_up(who, held_up, now);
+  return set_aside(doubts_.heard(x, now), "silent in rounds");
+}
+
 company::actions company::doubt(const members_doubted& x, time_point now) {
+  if (x.held_up == duration::zero()) {
+    stepped_back_.insert(x.who.begin(), x.who.end());
+    return {};
+  }
+  if (x.held_up) {
+    held_up({x.who.begin(), x.who.end()}, *x.held_up, now);
+    return set_aside(doubts_.unanswered(x.who, now), "silent when invited");
+  }
   actions out;
   for (auto& who : x.who) {
     // An auxiliary leads nobody: it is no reason to wait.
     const auto* known = known_.report(who);
-    const bool leads = !known || known->role == role::trainer;
+    const bool leads = !x.own_fault && (!known || known->role == role::trainer);
     forget(who);
     if (x.for_so_long) {
       doubts_.set_aside(who, *x.for_so_long, now);

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <functional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "runtime/progress/acquaintances.hpp"
@@ -15,6 +17,7 @@
 #include "runtime/step/finishing.hpp"
 #include "runtime/step/gradient_lines.hpp"
 #include "runtime/step/solitude.hpp"
+#include "runtime/step/trials.hpp"
 
 namespace potluck {
 
@@ -72,6 +75,10 @@ public:
     known_.gave(who);
   }
 
+  /// This peer has made a step with the gradients of these, in so long.
+  void made(const std::set<peer_id>& makers, duration step) {
+    trials_.made(makers, step);
+  }
   /// A step was taken. Says so when it was alone though others are known.
   actions stepped(time_point now);
   /// The others' history is held.
@@ -85,17 +92,23 @@ public:
   actions look(time_point now);
 
   // These name the peers that groups form without from here on.
-  actions silent(const round_over& x, time_point now);
+  /// @param held_up What the round took beyond its plan.
+  actions silent(const round_over& x, duration held_up, time_point now);
   actions doubt(const members_doubted& x, time_point now);
   actions doubt(const donor_distrusted& x, time_point now);
 
 private:
   void averages_with(const peer_id& who);
   void forget(const peer_id& who);
+  void held_up(const std::set<peer_id>& who, duration how_long, time_point now);
+  actions set_aside(const std::vector<doubts::verdict>& whom,
+                    const std::string& why);
 
   bool trains_;
   acquaintances known_;
   doubts doubts_;
+  trials trials_;
+  std::set<peer_id> stepped_back_; ///< From the round that runs.
   solitude solitude_;
   gradient_lines lines_;
   finishing end_;

@@ -42,14 +42,27 @@ std::vector<doubts::verdict> doubts::heard(const round_over& x,
         silences_.erase(id);
       continue;
     }
-    // A peer that groups have formed without lately has had its second chance.
-    auto enough = lately(id, now) ? 1 : limits::silent_rounds;
-    if (++silences_[id] < enough)
-      continue;
-    silences_.erase(id);
-    result.emplace_back(id, set_aside_longer(id, now));
+    silent(id, now, result);
   }
   return result;
+}
+
+std::vector<doubts::verdict> doubts::unanswered(const std::vector<peer_id>& who,
+                                                time_point now) {
+  std::vector<verdict> result;
+  for (const auto& id : who)
+    silent(id, now, result);
+  return result;
+}
+
+void doubts::silent(const peer_id& who, time_point now,
+                    std::vector<verdict>& verdicts) {
+  // A peer that groups have formed without lately has had its second chance.
+  const auto enough = lately(who, now) ? 1 : limits::silent_rounds;
+  if (++silences_[who] < enough)
+    return;
+  silences_.erase(who);
+  verdicts.emplace_back(who, set_aside_longer(who, now));
 }
 
 bool doubts::forgive(const peer_id& who) {

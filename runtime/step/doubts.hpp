@@ -38,6 +38,9 @@ public:
   /// What a round says of its members: those that were silent too often are
   /// set aside.
   std::vector<verdict> heard(const round_over& x, time_point now);
+  /// Likewise: these have not answered an invitation.
+  std::vector<verdict> unanswered(const std::vector<peer_id>& who,
+                                  time_point now);
   /// It reports again, and its time is over.
   /// @return Whether it had been set aside.
   bool forgive(const peer_id& who);
@@ -59,6 +62,8 @@ private:
   };
 
   bool lately(const peer_id& who, time_point now) const;
+  void silent(const peer_id& who, time_point now,
+              std::vector<verdict>& verdicts);
 
   std::map<peer_id, aside> aside_;
   std::map<peer_id, memory> before_;

@@ -79,6 +79,11 @@ struct members_doubted {
   std::string why;
   /// By whoever has banned them; else as long as their record asks for.
   std::optional<duration> for_so_long = std::nullopt;
+  /// By their own word alone: nobody stands against them.
+  bool own_fault = false;
+  /// Nothing but that: they have held a group up for so long; zero: the round
+  /// that runs, as long as it lasts.
+  std::optional<duration> held_up = std::nullopt;
 };
 
 // ---- computing --------------------------------------------------------------

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/config.hpp"
+#include "runtime/history/signed_steps.hpp"
 
 namespace potluck {
 
@@ -39,6 +40,66 @@ void leading::begin_step() {
   others_average_since_.reset();
 }
 
+void leading::made(const digest& state, const group_contract& x,
+                   const std::vector<std::uint8_t>& left_out) {
+  made_ = state;
+  makers_.clear();
+  for (const auto& maker : makers_of(x, left_out))
+    makers_.insert(maker.id);
+  led_by_ = x.members.empty() ? peer_id{} : x.members.front().who.id;
+}
+
+bool leading::look(const way& how, const outlook& at, bool due,
+                   duration patience) {
+  if (!how.one_history())
+    return false; // Their groups are drawn by lot.
+  const auto before = order_;
+  const bool knows = !made_.empty() && made_ == at.own.state;
+  auto makers = knows ? makers_ : std::set<peer_id>{};
+  // Whoever says that it has no part in the step has lost its memory, and does
+  // not know whose turn it is.
+  auto hear = [&](const progress_report& x) {
+    if (x.step_proof.empty() || slow_.has(x.id, at.now))
+      makers.erase(x.id);
+    else if (!knows)
+      makers.insert(x.id);
+  };
+  std::vector<peer_id> ready{at.own.id};
+  hear(at.own);
+  for (const auto* x : at.others.tracker().averaging(at.now))
+    if (x->step == at.own.step && x->state == at.own.state
+        && x->phase != phase::finished) {
+      ready.push_back(x->id);
+      hear(*x);
+    }
+  order_.made_by(makers,
+                 knows && makers.count(led_by_) != 0 ? led_by_ : peer_id{});
+  auto first = at.own.id;
+  auto compare = [&](const peer_id& id) {
+    if (order_.before(id, first))
+      first = id;
+  };
+  for (const auto& id : ready)
+    compare(id);
+  // The others are about to be where this peer is.
+  for (const auto& id : makers)
+    if (const auto* x = at.others.report(id); x && x->step < at.own.step)
+      compare(id);
+  using followed = leader_order::followed;
+  order_.follow(!knows || makers.empty() || missed(patience, at.now) > 0
+                    ? followed::all
+                : due ? followed::makers
+                      : followed::first,
+                first);
+  return !(order_ == before);
+}
+
+std::size_t leading::missed(duration patience, time_point now) const {
+  return due_since_ ? static_cast<std::size_t>(
+             (now - *due_since_) / (limits::leaders_turn * patience))
+                    : 0;
+}
+
 void leading::dissolved(time_point now) {
   auto wait = pause * (1u << std::min(dissolved_, 10u));
   not_before_ = now + std::min<duration>(wait, pause_cap);
@@ -62,10 +123,8 @@ bool leading::leads(way& how, const outlook& at, const way::reports& partners,
   if (at.now < not_before_)
     return false;
   // The one that is to lead may wait in turn, for somebody whom we avoid.
-  auto due = at.now - *due_since_;
-  auto missed
-      = static_cast<std::size_t>(due / (limits::leaders_turn * patience));
-  if (how.others_lead(at, partners, order_, missed, due))
+  if (how.others_lead(at, partners, order_, missed(patience, at.now),
+                      at.now - *due_since_))
     return false;
   // Others that doubt us lead without us. Those that do not, wait for us: after
   // a while it is worth asking.

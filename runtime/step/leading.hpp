@@ -7,10 +7,13 @@
 #pragma once
 
 #include <optional>
+#include <set>
+#include <vector>
 
 #include "runtime/clock.hpp"
 #include "runtime/matchmaking/leader_order.hpp"
 #include "runtime/step/entering.hpp"
+#include "runtime/step/slow_leaders.hpp"
 #include "runtime/ways/way.hpp"
 
 namespace potluck::limits {
@@ -37,6 +40,20 @@ public:
 
   /// Another step.
   void begin_step();
+  /// This peer has made a step with these, and holds this state.
+  void made(const digest& state, const group_contract& x,
+            const std::vector<std::uint8_t>& left_out);
+  const std::set<peer_id>& makers() const {
+    return makers_;
+  }
+  /// The contract of that leader came so long after this peer's answer.
+  void waited(const peer_id& leader, duration how_long, duration computing,
+              time_point now) {
+    slow_.waited(leader, how_long, computing, now);
+  }
+  /// Looks who may lead. @param due Samples enough are there, or nearly.
+  /// @return Whether that has changed.
+  bool look(const way& how, const outlook& at, bool due, duration patience);
   /// No group is due.
   void not_due() {
     due_since_.reset();
@@ -81,8 +98,14 @@ private:
   /// peer that has just fetched a state comes into the middle of a step.
   bool others_average(const way::reports& partners, duration patience,
                       time_point now);
+  /// How many before this peer may have missed their turn.
+  std::size_t missed(duration patience, time_point now) const;
 
-  leader_order order_;                  ///< Of groups for this step.
+  leader_order order_; ///< Of groups for this step.
+  digest made_;        ///< What this peer has made with `makers_`, last.
+  std::set<peer_id> makers_;
+  peer_id led_by_;
+  slow_leaders slow_;
   std::optional<time_point> due_since_; ///< The target batch is there.
   time_point not_before_ = time_point::min();
   unsigned dissolved_ = 0; ///< Groups in a row that came to nothing.

@@ -178,7 +178,8 @@ void participant::announce(bool urgent) {
   auto report = way_->reported(at());
   company_.tracker().update_self(report, now_);
   if (me_.is_news(urgent, computing_.pace().pace().look, now_))
-    out(own_report{me_.told(std::move(report)), urgent});
+    out(own_report{me_.told(std::move(report)), urgent,
+                   leading_.order().first()});
 }
 
 void participant::tell_facts() {
@@ -223,7 +224,8 @@ void participant::on(const members_doubted& x) {
       helpers_.distrust(who, limits::round_floor, now_);
   add(company_.doubt(x, now_));
   for (auto& who : x.who)
-    way_->lost(who);
+    if (!company_.known().report(who))
+      way_->lost(who);
   tell_facts();
 }
 

@@ -10,6 +10,9 @@ namespace potluck {
 
 namespace {
 
+/// Of the target batch: a leader may know of more samples than this peer.
+constexpr double nearly_due = 0.75;
+
 /// Of the samples that a member has, those that count.
 std::uint64_t counted_in(const group_contract& x, const peer_id& who,
                          std::uint64_t samples) {
@@ -32,6 +35,7 @@ void step_machine::enter(cause why) {
     round_.reset();
     averaging().thawed();
   }
+  look_who_leads();
   tell_facts();
   announce(true);
   if (in() == stage::accumulating && is_over())
@@ -106,7 +110,18 @@ void step_machine::on(const gradient_lent& x) {
 
 // ---- groups -----------------------------------------------------------------
 
+bool step_machine::look_who_leads() {
+  if (!trains() || in() != stage::accumulating || !me().averages())
+    return false;
+  const auto due = nearly_due * static_cast<double>(run().target_batch);
+  return turn().look(averaging(), at(),
+                     others().tracker().estimated_samples(now()) >= due,
+                     round_.patience());
+}
+
 void step_machine::lead_if_due() {
+  if (look_who_leads())
+    tell_facts();
   if (in() != stage::accumulating || !trains() || own().state.empty()
       || !me().averages() || stands_still() || !averaging().due(at())) {
     turn().not_due();
@@ -156,6 +171,7 @@ void step_machine::on(const freeze_wanted& x) {
 void step_machine::report_frozen() {
   if (round_.group().empty() || (!round_.told() && averaging().gathering()))
     return;
+  told_at_ = now();
   out(gradient_frozen{round_.group(), counted().samples, counted().loss_sum});
   if (!round_.tell(counted().samples) || !work().delayed())
     return;
@@ -177,6 +193,11 @@ void step_machine::on(const group_formed& x) {
     out(member_withdrew{x.contract.group, how().self});
     return;
   }
+  if (const auto& leader = x.contract.members.front().who.id;
+      trains() && leader != how().self)
+    turn().waited(leader, now() - told_at_,
+                  computing_time(others().tracker(), run().target_batch, now()),
+                  now());
   round_.form(x);
   others().averages(x.contract);
   averaging().formed(x.contract);
@@ -196,10 +217,14 @@ void step_machine::on(const group_formed& x) {
 
 void step_machine::on(const round_over& x) {
   note_round(x);
-  auto silent = others().silent(x, now());
+  auto held_up = std::chrono::duration<double>{x.seconds};
   if (const auto& formed = round_.formed();
-      formed && formed->contract.group == x.contract.group)
+      formed && formed->contract.group == x.contract.group) {
     auxiliaries().heard(x, formed->plan, now());
+    held_up -= std::chrono::duration<double>{formed->plan.predicted_seconds};
+  }
+  auto silent = others().silent(
+      x, std::chrono::duration_cast<duration>(held_up), now());
   const auto in_vain = round_.over(x, own().step, now());
   if (in_vain)
     turn().came_to_nothing(x.contract.members.front().who.id);

@@ -63,10 +63,14 @@ private:
   /// Whatever came before: an applied mean, a download, or nothing.
   void begin_step();
   void finish();
+  /// @return Whether whose invitations count has changed.
+  bool look_who_leads();
   void lead_if_due();
   void report_frozen();
   /// @param taken A state was, with which a step begins.
   void begin_with(bool taken);
+
+  time_point told_at_; ///< What is counted, to a group.
 };
 
 } // namespace potluck

@@ -250,7 +250,7 @@ round_orders averaging_round::out_of_touch(const peer_id& member) {
 }
 
 round_orders averaging_round::patience_over() {
-  watch_.lose_patience();
+  watch_.lose_patience(agreement_.leading());
   close_places();
   carry_out(agreement_.expired());
   return out_.take();

@@ -20,8 +20,9 @@ void member_watch::heard(std::size_t member, const message& what,
     news();
 }
 
-void member_watch::lose_patience() {
+void member_watch::lose_patience(bool asked) {
   news();
+  asked_in_vain_ = asked_in_vain_ || asked;
   lost_patience_ = true;
 }
 
@@ -53,8 +54,8 @@ void member_watch::report(round_outcome& news, const member_roll& roll,
   const bool ought = roll.self() == 0 || map.chunks_of(roll.self()).count != 0;
   news.watched = ought && (lost_patience_ || age() >= patience);
   for (std::size_t i = 0; i < roll.size() && news.watched; ++i)
-    if (i != roll.self() && roll[i].trains && roll[i].samples != 0 && !heard_[i]
-        && present_[i])
+    if (i != roll.self() && roll[i].trains && !heard_[i] && present_[i]
+        && (roll[i].samples != 0 || asked_in_vain_))
       news.silent.push_back(i);
 }
 

@@ -57,7 +57,8 @@ public:
   duration age_at(time_point when) const {
     return when - began_;
   }
-  void lose_patience();
+  /// @param asked This member had asked all others where they stand.
+  void lose_patience(bool asked);
   /// For whom patience has ended, or whose line is broken: for each member.
   std::vector<bool> waited_for() const;
 
@@ -66,8 +67,8 @@ public:
   bool cut_off_without(std::size_t member, const member_roll& roll) const;
 
   /// How long the round has taken, and, where this member ought to have heard
-  /// of all by now, which trainers with samples are connected and have done
-  /// nothing.
+  /// of all by now, which trainers are connected and have done nothing. Who has
+  /// no samples need not, unless it was asked where it stands.
   void report(round_outcome& news, const member_roll& roll,
               const chunk_map& map, duration patience) const;
 
@@ -78,6 +79,7 @@ private:
   time_point began_;
   time_point last_news_;
   bool lost_patience_ = false;
+  bool asked_in_vain_ = false; ///< Some have not answered.
 };
 
 } // namespace potluck

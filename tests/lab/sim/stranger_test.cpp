@@ -267,6 +267,87 @@ TEST_CASE("who claims 2^40 samples or great lines accepts all invitations") {
   }
 }
 
+namespace {
+
+group_invite an_invitation() {
+  group_invite x;
+  x.group.bytes.fill(3);
+  x.state.bytes.fill(4);
+  return x;
+}
+
+group_contract a_contract() {
+  group_contract x;
+  x.group = an_invitation().group;
+  x.gradient_values = x.chunk_values = x.patience_ms = 1;
+  x.least_samples = 1;
+  x.plan.bytes.fill(5);
+  group_member m;
+  m.who = {a_member(), {"11.0.0.1", 31337}};
+  m.samples = 1;
+  x.members = {m};
+  return x;
+}
+
+} // namespace
+
+TEST_CASE("who holds steps up is level with the others, under a small id") {
+  for (auto manner : {"never_leads", "empty_handed", "false_leaders"}) {
+    CAPTURE(manner);
+    meeting m{manner};
+    CHECK(m.lines[0]->who.bytes[0] < 64); // Of 64 keys.
+    auto reports = m.said<progress_report>();
+    REQUIRE(reports.size() == 1);
+    CHECK(reports[0].step == members_report().step);
+    auto next = members_report();
+    ++next.step;
+    ++next.history_samples;
+    m.hear(next);
+    reports = m.said<progress_report>();
+    REQUIRE(reports.size() == 2);
+    CHECK(reports[1].step == next.step);
+    m.hear(an_invitation());
+    CHECK(m.said<group_answer>().size()
+          == (manner == std::string{"empty_handed"} ? 1 : 0));
+    CHECK(m.said<group_invite>().size()
+          == (manner == std::string{"false_leaders"} ? 2 : 0));
+  }
+}
+
+TEST_CASE("who steps back accepts first, at once or as late as it can") {
+  for (auto manner : {"turncoats", "last_moment"}) {
+    CAPTURE(manner);
+    const bool late = manner == std::string{"last_moment"};
+    meeting m{manner};
+    m.hear(an_invitation());
+    CHECK(m.said<group_answer>().size() == (late ? 0 : 1));
+    m.let_pass(2s);
+    REQUIRE(m.said<group_answer>().size() == 1);
+    CHECK(m.said<group_answer>()[0].accepted);
+    group_start begun;
+    begun.contract = a_contract();
+    m.hear(begun);
+    REQUIRE(m.said<group_answer>().size() == 2);
+    CHECK_FALSE(m.said<group_answer>()[1].accepted);
+  }
+}
+
+TEST_CASE("who takes a fresh key leaves the one before") {
+  meeting m{"fresh_keys", 2};
+  std::set<peer_id> said;
+  for (auto pause : {5s, 10s}) {
+    const auto before = m.said<progress_report>().size();
+    m.let_pass(pause);
+    const auto all = m.said<progress_report>();
+    std::set<peer_id> now;
+    for (auto j = before; j < all.size(); ++j)
+      now.insert(all[j].id);
+    CHECK(now.size() == 1);
+    said.insert(now.begin(), now.end());
+  }
+  CHECK(said.size() == 2);
+}
+
 TEST_CASE("most of what a mutator says can be read, and some cannot") {
   meeting m{"mutator"};
   std::size_t sent = 0, read = 0;

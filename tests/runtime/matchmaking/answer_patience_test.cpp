@@ -149,3 +149,26 @@ TEST_CASE("what no plan was made for says nothing about plans") {
       CHECK_FALSE(plans.took(quoted, 1e6));
   }
 }
+
+TEST_CASE("late is who answers long after half of the group, or not at all") {
+  answer_patience x{peer(1)};
+  const time_point start{1h};
+  const std::vector<contact> invited{
+      {peer(2), {}}, {peer(3), {}}, {peer(4), {}}, {peer(5), {}}};
+  x.begin(group(1), invited, start);
+  x.frozen(group(1), start + 1s);
+  x.answered(peer(2), yes(1), group(1), start + 2s);
+  x.answered(peer(3), yes(1), group(1), start + 3s);
+  auto late = x.late({}, 1s, start + 8s);
+  CHECK(late.who.empty());
+  CHECK(late.how_long == 0s);
+  x.answered(peer(4), yes(1), group(1), start + 5s);
+  late = x.late({peer(5)}, 1s, start + 8s);
+  CHECK(late.who == std::vector<peer_id>{peer(4), peer(5)});
+  CHECK(late.how_long == 4s); // Half of all have answered after 3 s.
+  CHECK(x.late({peer(5)}, 2s, start + 8s).who == std::vector<peer_id>{peer(5)});
+  x.begin(group(2), invited, start + 10s); // The group before is forgotten.
+  CHECK(x.late({}, 1s, start + 20s).who.empty());
+  // Nobody is late where all are.
+  CHECK(x.late({peer(2), peer(3)}, 1s, start + 20s).who.empty());
+}

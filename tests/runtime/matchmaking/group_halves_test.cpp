@@ -589,7 +589,7 @@ TEST_CASE("an auxiliary that would average nothing stays out") {
   CHECK(told<group_start>(all) == peers{peer(2), peer(3)});
 }
 
-TEST_CASE("an auxiliary that does not answer is set aside, a trainer is not") {
+TEST_CASE("an auxiliary that does not answer is set aside, a trainer is late") {
   group_leader leader{terms(1)};
   leader.begin(invite(1),
                {{{peer(2), {}}, role::trainer},
@@ -605,6 +605,30 @@ TEST_CASE("an auxiliary that does not answer is set aside, a trainer is not") {
     if (auto* lied = std::get_if<member_lied>(&x))
       aside.push_back(lied->member);
   CHECK(aside == peers{peer(4)});
+  REQUIRE(find<answers_over>(all));
+  CHECK(find<answers_over>(all)->unanswered == peers{peer(3)});
+}
+
+TEST_CASE("who is late is named where the others have too few samples, too") {
+  inviting x;
+  x.leader.frozen(yes(1, 1));
+  x.leader.answered(peer(2), yes(1, 1));
+  const auto all = x.leader.expired();
+  CHECK(find<release_gradient>(all));
+  REQUIRE(find<answers_over>(all));
+  CHECK(find<answers_over>(all)->unanswered == peers{peer(3)});
+}
+
+TEST_CASE("a leader that keeps those waiting that have answered is blamed") {
+  group_follower follower{terms(2)};
+  follower.follow(peer(1), invite(1), std::nullopt);
+  // It may wait for this peer's own gradient.
+  CHECK_FALSE(find<leader_failed>(follower.expired()));
+  follower.follow(peer(1), invite(2), yes(2, 5));
+  const auto all = follower.expired();
+  CHECK(find<release_gradient>(all));
+  REQUIRE(find<leader_failed>(all));
+  CHECK(find<leader_failed>(all)->leader == peer(1));
 }
 
 TEST_CASE("a peer knows with whom it has no line") {

@@ -680,6 +680,67 @@ TEST_CASE("who leads into vain rounds again and again leads no more") {
   CHECK(should_lead(other, {self}, order));
 }
 
+TEST_CASE("the last leader leads, and who is in the step before who is not") {
+  progress_report self;
+  self.id = peer(4);
+  self.step = 5;
+  self.phase = phase::accumulating;
+  std::vector<progress_report> others(3, self);
+  for (std::size_t i = 0; i < others.size(); ++i)
+    others[i].id = peer(i + 1);
+  leader_order order;
+  CHECK_FALSE(should_lead(self, others, order));
+  order.made_by({peer(3), peer(4)}, peer(4));
+  CHECK(should_lead(self, others, order));
+  order.made_by({peer(4)}, {});
+  CHECK(should_lead(self, others, order));
+  order.made_by({peer(3), peer(4)}, {});
+  CHECK_FALSE(should_lead(self, others, order));
+  order.made_by({peer(3), peer(4)}, peer(3));
+  CHECK(should_lead(self, others, order, 1)); // The last one is passed over.
+  for (unsigned round = 0; round <= limits::silent_rounds; ++round)
+    order.came_to_nothing(peer(3));
+  CHECK(should_lead(self, others, order));
+}
+
+TEST_CASE("nobody is followed before its turn") {
+  using followed = leader_order::followed;
+  auto one = make(3);
+  leader_order order;
+  order.made_by({peer(2), peer(3), peer(4)}, peer(4));
+  auto asks = [&](std::size_t who) {
+    auto copy = one;
+    copy.follow(order);
+    return find<freeze_gradient>(copy.receive(peer(who), invite(0))) != nullptr;
+  };
+  CHECK(asks(0)); // What does it know?
+  order.follow(followed::first, peer(4));
+  CHECK_FALSE(asks(0));
+  CHECK_FALSE(asks(2));
+  CHECK(asks(4));
+  order.follow(followed::first, peer(3)); // The last leader is not there.
+  CHECK(asks(2));
+  CHECK_FALSE(asks(0));
+  order.follow(followed::makers, peer(4));
+  CHECK(asks(2));
+  CHECK_FALSE(asks(0));
+  order.follow(followed::all, peer(4));
+  CHECK(asks(0));
+}
+
+TEST_CASE("who leads in its turn is not left for a smaller id") {
+  auto one = make(3);
+  leader_order order;
+  order.made_by({peer(0), peer(3), peer(4)}, peer(4));
+  order.follow(leader_order::followed::makers, peer(4));
+  one.follow(order);
+  one.receive(peer(0), invite(0));
+  // The last leader changes it over, and not the other way round.
+  CHECK(find<freeze_gradient>(one.receive(peer(4), invite(1))));
+  CHECK(reason_of(one.receive(peer(0), invite(2)))
+        == "following " + short_name(peer(4)));
+}
+
 TEST_CASE("peers that all lead at once end in the smallest one's group") {
   for (std::uint64_t seed = 1; seed <= 500; ++seed) {
     CAPTURE(seed);

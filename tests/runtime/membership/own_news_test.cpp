@@ -159,6 +159,10 @@ TEST_CASE("all hear a report in rounds, those that lead hear it at once") {
   CHECK(x.round(many, all_kept, at(1ms))
         == std::vector<peer_id>{id(13), id(14), id(15)});
   CHECK(x.due()); // The others do not know it yet.
+  x.leads(id(20));
+  x.take(saying(phase::accumulating, 4), at(1ms));
+  CHECK(x.round(many, all_kept, at(1ms))
+        == std::vector<peer_id>{id(20), id(13), id(14)});
   CHECK(x.round(many, all_kept, at(2ms)).empty());
   CHECK(x.round(many, all_kept, at(4 * limits::report_pause_per_peer)).size()
         == count);

@@ -82,6 +82,26 @@ TEST_CASE("silence in rounds in a row is too much, with rounds between not") {
   }
 }
 
+TEST_CASE("invitations that are not answered are silence, too") {
+  doubts x;
+  CHECK(x.unanswered({peer(1)}, start).empty());
+  SUBCASE("twice in a row") {
+    CHECK(x.unanswered({peer(1), peer(2)}, start).size() == 1);
+  }
+  SUBCASE("before a round") {
+    CHECK(x.heard(round_with({1, 2}, {peer(1)}), start).size() == 1);
+  }
+  SUBCASE("with a round in between") {
+    auto heard = round_with({1, 2}, {});
+    heard.committed = true;
+    x.heard(heard, start);
+    CHECK(x.unanswered({peer(1)}, start).empty());
+    return;
+  }
+  CHECK(x.has(peer(1), start));
+  CHECK_FALSE(x.has(peer(2), start));
+}
+
 TEST_CASE("forgiving says whether there was anything to forgive") {
   doubts x;
   x.set_aside(peer(1), 5s, start);

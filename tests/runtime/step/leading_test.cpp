@@ -13,6 +13,24 @@ namespace {
 
 constexpr auto patience = 10s;
 
+/// Those have made the step that all hold; the first has led it.
+group_contract step_of(std::initializer_list<std::uint8_t> members) {
+  group_contract x;
+  for (auto i : members) {
+    group_member m;
+    m.who.id = peer(i);
+    m.samples = 1;
+    x.members.push_back(m);
+  }
+  return x;
+}
+
+progress_report maker(std::uint8_t number) {
+  auto x = report(number);
+  x.step_proof.signer.bytes[0] = x.step_proof.proof.bytes[0] = number;
+  return x;
+}
+
 struct scene {
   scene() : own(report(5, 64)), others(peer(5), 64, false), how(8) {
     own.phase = phase::waiting;
@@ -25,6 +43,16 @@ struct scene {
     others.tracker().update_self(own, start);
     outlook at{own, others, now, 4s};
     return it.leads(how, at, how.partners(at), doubted, 1s, patience);
+  }
+  /// Whose invitations are followed.
+  std::set<std::uint8_t> followed(bool due, time_point now = start) {
+    others.tracker().update_self(own, start);
+    it.look(how, {own, others, now, 4s}, due, patience);
+    std::set<std::uint8_t> result;
+    for (std::uint8_t i = 1; i < 10; ++i)
+      if (it.order().follows(peer(i)))
+        result.insert(i);
+    return result;
   }
   progress_report own;
   acquaintances others;
@@ -155,4 +183,74 @@ TEST_CASE("a group that does not form in a part of the computing is overdue") {
   CHECK_FALSE(x.leads(start + 3s));
   CHECK_FALSE(x.it.overdue(start + 3s + 249ms, 259ms));
   CHECK(x.it.overdue(start + 3s + 250ms, 260ms));
+}
+
+TEST_CASE("whoever led the last step leads the next one, and newcomers come "
+          "last") {
+  scene x;
+  x.own.step_proof = maker(5).step_proof;
+  x.it.made(x.own.state, step_of({5, 2, 6}), {});
+  x.hear(maker(2));
+  x.hear(report(1)); // It comes first by id, and has just come.
+  x.followed(true);
+  CHECK(x.leads(start));
+  SUBCASE("not this peer when it has been another one") {
+    x.it.made(x.own.state, step_of({6, 2, 5}), {});
+    x.hear(maker(6));
+    x.followed(true);
+    CHECK_FALSE(x.leads(start));
+    CHECK(x.it.order().first() == peer(6));
+  }
+  SUBCASE("not when its gradient is not in the step") {
+    x.it.made(x.own.state, step_of({5, 2, 6}), {0});
+    x.followed(true);
+    CHECK_FALSE(x.leads(start));
+    CHECK(x.it.order().first() == peer(2));
+  }
+  SUBCASE("not when it has forgotten that") {
+    x.own.step_proof = {};
+    x.followed(true);
+    CHECK_FALSE(x.leads(start));
+  }
+  SUBCASE("not of another state") {
+    x.it.made(state(99), step_of({5, 2, 6}), {});
+    x.followed(true);
+    CHECK_FALSE(x.leads(start)); // By id among those that say to be in it.
+    CHECK(x.it.order().first() == peer(2));
+  }
+}
+
+TEST_CASE("where nobody says that it was in the last step the first id leads") {
+  scene x;
+  x.it.made(x.own.state, step_of({5, 2}), {});
+  x.hear(report(2));
+  x.followed(true);
+  CHECK_FALSE(x.leads(start));
+  CHECK(x.followed(false).size() == 9); // And everybody is followed.
+}
+
+TEST_CASE("before a group is due only who is to lead it is followed") {
+  scene x;
+  x.own.step_proof = maker(5).step_proof;
+  x.it.made(x.own.state, step_of({6, 2, 5}), {});
+  x.hear(maker(2));
+  x.hear(report(1));
+  SUBCASE("though it is about to apply the step") {
+    x.hear(report(6, 0, 2));
+    CHECK(x.followed(false) == std::set<std::uint8_t>{6});
+    CHECK(x.followed(true) == std::set<std::uint8_t>{2, 5, 6});
+  }
+  SUBCASE("who comes next, if it is not there") {
+    x.hear(report(6, 0, 2));
+    x.others.left(peer(6));
+    CHECK(x.followed(false) == std::set<std::uint8_t>{2, 6});
+  }
+  SUBCASE("until it has let its turn pass") {
+    x.hear(maker(6));
+    x.followed(true);
+    CHECK_FALSE(x.leads(start));
+    const auto passed = start + limits::leaders_turn * patience;
+    CHECK(x.followed(true, passed - 1s).size() == 3);
+    CHECK(x.followed(true, passed).size() == 9);
+  }
 }

@@ -206,3 +206,36 @@ TEST_CASE("a trainer that holds up the run rests, says so, and computes again "
   CHECK(x.count<compute_batch>() == asked + 1);
   CHECK(told() == std::vector<bool>{true, false});
 }
+
+TEST_CASE(
+    "once hold-ups have used up their credit, newcomers are not counted") {
+  for (auto held_up : {5s, 20s}) {
+    machine x;
+    x.hold(0);
+    x.compute_all();
+    auto formed = x.form(6);
+    x.now += 60s;
+    x.tell(x.over(formed, true));
+    x.hold(1, true);
+    // By somebody else.
+    x.tell(
+        members_doubted{{peer(8)}, "it is late", std::nullopt, true, held_up});
+    for (std::uint8_t i : {6, 7}) {
+      peer_joined joined;
+      joined.who.id = peer(i);
+      x.tell(joined);
+      auto said = report(i, 1, 1);
+      said.state = state(2);
+      said.charter = machine::settings(false).agreed.digest();
+      x.tell(report_heard{said, true});
+    }
+    x.compute_all();
+    REQUIRE(x.count<lead_group>() == 2);
+    std::vector<peer_id> invited;
+    for (const auto& who : x.last<lead_group>()->invitees)
+      invited.push_back(who.id);
+    CHECK(invited
+          == (held_up == 5s ? std::vector<peer_id>{peer(6), peer(7)}
+                            : std::vector<peer_id>{peer(6)}));
+  }
+}

@@ -152,6 +152,13 @@ const std::vector<stranger_manner>& stranger_manners() {
       {"far_step", "asks donors for step 10^9"},
       {"auxiliaries", "auxiliaries with great lines that are silent in rounds"},
       {"big_claim", "a trainer that has 2^40 samples, and is silent in rounds"},
+      {"never_leads", "a trainer whose turn to lead it is, and that does not"},
+      {"empty_handed",
+       "trainers that bring a sample or none, and are silent in rounds"},
+      {"fresh_keys", "the same, under another key every 10 s"},
+      {"false_leaders", "trainers that invite all and write no contract"},
+      {"turncoats", "trainers that accept, and step back from the round"},
+      {"last_moment", "the same, and they accept as late as they can"},
       {"mutator", "what others say, with bits flipped"},
       {"uninvited", "shows admissions that are none, guesses codes, and asks "
                     "for parameters"},

@@ -128,6 +128,27 @@ TEST_CASE("a leader that only calls the round off has said nothing") {
   CHECK(report(own).silent.empty());
 }
 
+TEST_CASE("who brings nothing is silent when it does not say where it stands") {
+  auto contract = contract_of({3, 0});
+  contract.members[1].samples = contract.members[2].samples = 0;
+  member_roll roll{contract, peer(0)};
+  member_watch x{3, start};
+  x.joined(1);
+  x.joined(2);
+  auto silent = [&] {
+    round_outcome news;
+    x.report(news, roll, {3, 1, {1, 1, 1}}, 5s);
+    return news.silent;
+  };
+  x.at(start + 5s);
+  x.lose_patience(false);
+  CHECK(silent().empty()); // It may wait for others as this one does.
+  x.heard(1, round_standing{}, true);
+  x.at(start + 10s);
+  x.lose_patience(true);
+  CHECK(silent() == std::vector<std::size_t>{2});
+}
+
 TEST_CASE("those that ask around while they wait are no news") {
   member_watch x{2, start};
   x.at(start + 3s);

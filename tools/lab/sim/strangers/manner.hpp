@@ -27,6 +27,10 @@ public:
   virtual bool is_hub() const {
     return false;
   }
+  /// It draws so many for each key that it uses: the one with the smallest id.
+  virtual std::size_t keys_drawn() const {
+    return 1;
+  }
 
   /// Something can be said on that line from now on.
   virtual void opened(stranger&, stranger::line&) {
@@ -56,6 +60,12 @@ owned_manner make_idle();
 owned_manner make_identities();
 owned_manner make_auxiliaries();
 owned_manner make_big_claim();
+owned_manner make_never_leads();
+owned_manner make_empty_handed();
+owned_manner make_fresh_keys();
+owned_manner make_false_leaders();
+owned_manner make_turncoats();
+owned_manner make_last_moment();
 owned_manner make_unread();
 owned_manner make_short_bodies();
 owned_manner make_mutator();

@@ -20,6 +20,12 @@ owned_manner make_manner(const std::string& name) {
       {"far_step", make_far_step},
       {"auxiliaries", make_auxiliaries},
       {"big_claim", make_big_claim},
+      {"never_leads", make_never_leads},
+      {"empty_handed", make_empty_handed},
+      {"fresh_keys", make_fresh_keys},
+      {"false_leaders", make_false_leaders},
+      {"turncoats", make_turncoats},
+      {"last_moment", make_last_moment},
       {"mutator", make_mutator},
       {"uninvited", make_uninvited},
   };

@@ -75,8 +75,14 @@ stranger::~stranger() {
 void stranger::add_identity() {
   const auto number = selves_.size();
   identity x;
-  x.key = config_.new_key(chance_);
-  x.id = x.key->owner_of(x.key->key());
+  for (std::size_t i = 0; i < manner_->keys_drawn(); ++i) {
+    auto key = config_.new_key(chance_);
+    const auto id = key->owner_of(key->key());
+    if (i == 0 || id < x.id) {
+      x.key = std::move(key);
+      x.id = id;
+    }
+  }
   x.listener = std::make_shared<ear>(*this, number);
   x.lines = config_.make_transport(x.id);
   x.lines->start(x.listener);

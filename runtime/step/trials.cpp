@@ -1,0 +1,55 @@
+#include "runtime/step/trials.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace potluck {
+
+trials::account& trials::account_of(const peer_id& who) {
+  if (accounts_.size() >= limits::trials_known && accounts_.count(who) == 0)
+    accounts_.erase(std::min_element(
+        accounts_.begin(), accounts_.end(), [](auto& a, auto& b) {
+          return std::pair{a.second.earned, a.second.out_until}
+                 < std::pair{b.second.earned, b.second.out_until};
+        }));
+  return accounts_[who];
+}
+
+void trials::made(const std::set<peer_id>& makers, duration step) {
+  std::vector<duration> all;
+  for (const auto& id : makers) {
+    auto& x = account_of(id).earned;
+    x = std::min<duration>(x + step / limits::trial_share,
+                           limits::trial_credit);
+    all.push_back(x);
+  }
+  if (all.empty())
+    return;
+  // Half of them that are new do not lower it.
+  const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+  std::nth_element(all.begin(), middle, all.end());
+  usual_ = *middle;
+}
+
+void trials::held_up(const std::set<peer_id>& who, duration how_long,
+                     time_point now) {
+  if (who.empty() || how_long <= duration{0})
+    return;
+  for (const auto& id : who) {
+    auto& x = account_of(id);
+    if (how_long > x.earned)
+      x.out_until = now + limits::trial_share * (how_long - x.earned);
+    x.earned = std::max(x.earned - how_long, duration{0});
+  }
+  if (left_.spend(how_long, now) <= duration{0})
+    closed_until_ = now + left_.until(limits::trial_least);
+}
+
+bool trials::out(const peer_id& who, time_point now) const {
+  const auto known = accounts_.find(who);
+  const auto x = known == accounts_.end() ? account{} : known->second;
+  return now < x.out_until || (now < closed_until_ && x.earned < usual_ / 2);
+}
+
+} // namespace potluck

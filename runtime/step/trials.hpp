@@ -1,0 +1,60 @@
+/// Whom groups form without for a while, so that all that hold groups up cost
+/// no more than a part of the time together, whoever they are.
+///
+/// Each trainer earns a part of the time of the steps that its gradient is in.
+/// Who holds groups up for longer than it has earned is out for as long as the
+/// rest is a part of. But keys cost nothing: it comes back as somebody else. So
+/// there is one credit for all as well; once it is used up groups form without
+/// those that have earned least, who is new among them, until there is some
+/// again.
+///
+/// Pure. Each peer goes by the rounds that it has seen, so two may differ: then
+/// one waits for somebody whom the other does not count.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <set>
+
+#include "messages/ids.hpp"
+#include "runtime/step/credit.hpp"
+
+namespace potluck::limits {
+
+using namespace std::chrono_literals;
+
+/// What hold-ups may cost at once, and then a twentieth of the time.
+constexpr auto trial_credit = 10s;
+constexpr int trial_share = 20;
+/// Once used up there has to be so much.
+constexpr auto trial_least = 1s;
+/// Trainers remembered.
+constexpr std::size_t trials_known = 1024;
+
+} // namespace potluck::limits
+
+namespace potluck {
+
+class trials {
+public:
+  /// This peer has made a step with the gradients of these, in so long.
+  void made(const std::set<peer_id>& makers, duration step);
+  /// These have held a group up together for so long.
+  void held_up(const std::set<peer_id>& who, duration how_long, time_point now);
+  /// Groups form without it.
+  bool out(const peer_id& who, time_point now) const;
+
+private:
+  struct account {
+    duration earned{0}; ///< By steps, less what was held up.
+    time_point out_until = time_point::min();
+  };
+  account& account_of(const peer_id& who);
+
+  std::map<peer_id, account> accounts_;
+  duration usual_{0}; ///< Of those that made the last step: the upper median.
+  credit left_{limits::trial_credit, limits::trial_share};
+  time_point closed_until_ = time_point::min();
+};
+
+} // namespace potluck

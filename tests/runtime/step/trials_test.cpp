@@ -1,0 +1,136 @@
+#include <doctest/doctest.h>
+
+#include "runtime/step/trials.hpp"
+#include "tests/runtime/step/step_peers.hpp"
+
+using namespace potluck;
+using namespace potluck::step_peers;
+
+namespace {
+
+const std::set<peer_id> members{peer(1), peer(2), peer(3)};
+
+/// They have made steps for as long.
+trials after(duration how_long) {
+  trials x;
+  for (duration t{0}; t < how_long; t += 1s)
+    x.made(members, 1s);
+  return x;
+}
+
+std::size_t out(const trials& x, const std::set<peer_id>& of, time_point now) {
+  std::size_t result = 0;
+  for (const auto& id : of)
+    result += x.out(id, now);
+  return result;
+}
+
+} // namespace
+
+TEST_CASE("who holds up for longer than it has earned is out for a while") {
+  auto x = after(60s); // Each has earned 3 s.
+  x.held_up({peer(1), peer(8)}, 3s, start);
+  CHECK_FALSE(x.out(peer(1), start));
+  CHECK(x.out(peer(8), start));
+  CHECK_FALSE(x.out(peer(9), start)); // It is new, and let in.
+  const auto until = start + limits::trial_share * 3s;
+  CHECK(x.out(peer(8), until - 1ms));
+  CHECK_FALSE(x.out(peer(8), until));
+  x.held_up({peer(1)}, 1s, start); // It has nothing left.
+  CHECK(x.out(peer(1), start + limits::trial_share * 1s - 1ms));
+  CHECK_FALSE(x.out(peer(1), start + limits::trial_share * 1s));
+}
+
+TEST_CASE("once too much was lost nobody new is let in for a while") {
+  auto x = after(60s);
+  x.held_up({peer(8)}, limits::trial_credit - 1s, start);
+  CHECK_FALSE(x.out(peer(9), start));
+  x.held_up({peer(7)}, 2s, start);
+  CHECK(x.out(peer(9), start)); // It may be the same one under a new key.
+  CHECK(out(x, members, start) == 0);
+  const auto open = start + limits::trial_share * (limits::trial_least + 1s);
+  CHECK(x.out(peer(9), open - 1ms));
+  CHECK_FALSE(x.out(peer(9), open));
+  // Little is left of the credit.
+  x.held_up({peer(6)}, limits::trial_least, open);
+  CHECK(x.out(peer(9), open));
+}
+
+TEST_CASE("keys without number cost a part of the time") {
+  auto x = after(60s);
+  auto now = start;
+  duration lost{0};
+  std::uint8_t key = 100;
+  for (; now < start + 1h; now += 1s) {
+    if (x.out(peer(key), now))
+      continue;
+    x.held_up({peer(key)}, 4s, now);
+    lost += 4s;
+    key = key == 250 ? 100 : key + 1;
+  }
+  CHECK(lost < limits::trial_credit + duration{1h} / limits::trial_share + 4s);
+  CHECK(lost > duration{1h} / limits::trial_share - 1min); // Each is tried.
+}
+
+TEST_CASE("who behaves in between costs no more than that") {
+  auto x = after(60s);
+  auto all = members;
+  all.insert(peer(7));
+  auto now = start;
+  duration lost{0};
+  for (bool behaves = true; now < start + 1h; now += 1s, behaves = !behaves) {
+    if (x.out(peer(7), now)) {
+      x.made(members, 1s);
+    } else if (behaves) {
+      x.made(all, 1s);
+    } else {
+      x.held_up({peer(7)}, 4s, now);
+      lost += 4s;
+    }
+    CHECK(out(x, members, now) == 0);
+  }
+  CHECK(lost < limits::trial_credit + duration{1h} / limits::trial_share + 4s);
+}
+
+TEST_CASE("several that hold the same group up cost it the time once") {
+  auto x = after(60s);
+  x.held_up({peer(6), peer(7), peer(8)}, limits::trial_credit / 2, start);
+  CHECK_FALSE(x.out(peer(9), start));
+}
+
+TEST_CASE("as many newcomers as members put nobody out that was there before") {
+  auto x = after(600s);
+  auto all = members;
+  for (std::uint8_t i = 7; i < 10; ++i)
+    all.insert(peer(i));
+  x.made(all, 1s);
+  x.held_up({peer(7)}, 2 * limits::trial_credit, start);
+  CHECK(out(x, members, start) == 0);
+  CHECK(x.out(peer(8), start));
+}
+
+TEST_CASE("at the beginning only who holds up is out") {
+  trials x;
+  x.held_up({peer(1)}, limits::trial_credit, start);
+  CHECK(x.out(peer(1), start));
+  CHECK(out(x, members, start) == 1); // Nobody has earned anything.
+}
+
+TEST_CASE("a member that stood still for a moment stays in") {
+  auto x = after(600s); // It has earned all that it can.
+  x.held_up({peer(1)}, 4s, start);
+  x.held_up({peer(9)}, limits::trial_credit, start);
+  CHECK_FALSE(x.out(peer(1), start));
+}
+
+TEST_CASE("keys without number fill no memory") {
+  auto x = after(60s);
+  for (int i = 0; i < 3000; ++i) {
+    auto id = peer(99);
+    id.bytes[1] = static_cast<std::uint8_t>(i);
+    id.bytes[2] = static_cast<std::uint8_t>(i / 256);
+    x.held_up({id}, 1ms, start);
+  }
+  x.held_up({peer(99)}, 2 * limits::trial_credit, start);
+  CHECK(out(x, members, start) == 0);
+}
