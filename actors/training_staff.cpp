@@ -43,6 +43,7 @@ void training_staff::start() {
                    c.role = has_.config.role;
                    c.settings = has_.agreed.settings();
                    c.memory = has_.config.memory;
+                   c.bend_contract = has_.config.bend_contract;
                    // A successor must not give old ids to new groups.
                    if (has_.config.guards.has(safeguard::group_ids))
                      ++restarts_;

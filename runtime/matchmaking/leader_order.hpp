@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <tuple>
 #include <vector>
@@ -13,6 +14,14 @@ namespace potluck::limits {
 /// Rounds in a row in which a connected member kept silent, after which groups
 /// form without it for as long: one may be a machine that stood still.
 constexpr unsigned silent_rounds = 2;
+/// Who wrote a contract that counts other samples than were shown is passed
+/// over for the rest of that step, twice as many steps the next time, and so
+/// on; after this many more without another one it is as good as new. An honest
+/// leader that has just come errs once; one that lies holds up one step in 64.
+constexpr unsigned most_passed_over = 64;
+constexpr unsigned miscount_memory = 1024;
+/// Of whom that is remembered.
+constexpr std::size_t most_miscounters = 256;
 
 } // namespace potluck::limits
 
@@ -22,7 +31,9 @@ namespace potluck {
 /// nothing again and again comes behind those with fewer such. So nobody leads
 /// the others into vain rounds for ever, and all members of a round see how it
 /// ended and agree on the next leader. An honest leader of a silent member
-/// needs `silent_rounds` to find it out, and one more to go on without it.
+/// needs `silent_rounds` to find it out, and one more to go on without it. One
+/// that miscounts comes behind all others; of several such the order is
+/// the same, so no step waits for ever.
 class leader_order {
 public:
   /// Its round was called off, or nobody came to an end, in all of the time
@@ -30,13 +41,35 @@ public:
   void came_to_nothing(const peer_id& leader) {
     ++failures_[leader];
   }
+  /// It wrote a contract that counts other samples than members have shown.
+  void miscounts(const peer_id& leader) {
+    auto& x = miscounters_[leader];
+    if (x.steps == 0)
+      return; // In this step it has been passed over already.
+    x = {std::min(2 * x.passed_over, limits::most_passed_over), 0};
+    x.passed_over = std::max(x.passed_over, 1u);
+    if (miscounters_.size() > limits::most_miscounters)
+      miscounters_.erase(std::max_element(
+          miscounters_.begin(), miscounters_.end(),
+          [](auto& a, auto& b) { return a.second.steps < b.second.steps; }));
+  }
+  /// Its rounds of this step are nobody's business.
+  bool is_passed_over(const peer_id& leader) const {
+    auto known = miscounters_.find(leader);
+    return known != miscounters_.end()
+           && known->second.steps < known->second.passed_over;
+  }
   /// Another step, another chance.
   void begin_step() {
     failures_.clear();
+    for (auto i = miscounters_.begin(); i != miscounters_.end();)
+      i = ++i->second.steps < limits::miscount_memory ? std::next(i)
+                                                      : miscounters_.erase(i);
   }
   /// Whether `a` is followed rather than `b`.
   bool before(const peer_id& a, const peer_id& b) const {
-    return std::make_tuple(failures(a), a) < std::make_tuple(failures(b), b);
+    return std::make_tuple(is_passed_over(a), failures(a), a)
+           < std::make_tuple(is_passed_over(b), failures(b), b);
   }
 
 private:
@@ -47,7 +80,13 @@ private:
     return known == failures_.end() ? 0 : known->second / leaders_rounds;
   }
 
+  struct miscounter {
+    unsigned passed_over = 0; ///< For so many steps,
+    unsigned steps = 1;       ///< since so many.
+  };
+
   std::map<peer_id, unsigned> failures_;
+  std::map<peer_id, miscounter> miscounters_;
 };
 
 /// Whether this peer is the one to lead: a trainer, ready, and no other ready
