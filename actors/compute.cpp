@@ -143,7 +143,7 @@ void compute_state::on(const lend_gradient& x) {
   post(
       [x, borrower](workshop& shop, const compute_actor&) {
         gradient_lent lent{x.aside ? shop.aside : shop.whole(), x.round};
-        if (x.samples < x.computed)
+        if (x.computed > 0 && x.samples != x.computed)
           lent.gradient = shop.weighed(*lent.gradient, x.samples, x.computed);
         if (x.with_parameters)
           lent.gradient = shop.with_parameters(*lent.gradient, x.samples);

@@ -92,7 +92,10 @@ void matchmaking_state::make_matchmaker() {
     terms.hindrance = [this](const group_contract& c) { return too_large(c); };
   terms.believe = [this] { return plans_->believe(); };
   terms.believable_samples = [this] { return facts_.believable_samples; };
-  terms.shown = [this] { return facts_.shown; };
+  if (config_.role == role::trainer)
+    terms.past = [this] { return facts_.past; };
+  terms.computing = [this] { return facts_.computing; };
+  terms.bend = config_.bend_contract;
   matchmaker_.emplace(terms);
   tell_lines();
 }
@@ -279,7 +282,9 @@ void matchmaking_state::carry_out(const release_gradient& x) {
   if (!x.members.empty() && wired_.cell)
     self_->send(wired_.cell, averaged_without_us{x.members});
   stay_out(x.group);
-  self_->send(wired_.conductor, group_dissolved{x.group, x.reason});
+  self_->send(
+      wired_.conductor,
+      group_dissolved{x.group, x.reason, x.miscounts ? x.refused : peer_id{}});
 }
 
 void matchmaking_state::stay_out(const group_id& group) {

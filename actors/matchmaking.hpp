@@ -4,6 +4,7 @@
 /// share plan that every member derives from the contract.
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "actors/handles.hpp"
@@ -35,6 +36,8 @@ struct matchmaking_config {
   std::shared_ptr<memory_allowance> memory = {};
   /// Which checks are made: all, but in a simulation that proves something.
   safeguard_set guards;
+  /// See `peer_config::bend_contract`.
+  std::function<void(group_contract&)> bend_contract = {};
 };
 
 class matchmaking_state {

@@ -171,6 +171,9 @@ struct peer_config {
   /// Likewise of a donor of artifacts that lies: changes each of their pieces
   /// that this peer gives. Empty: none.
   std::function<void(shared_bytes&)> bend_artifact;
+  /// Likewise of a leader that lies: changes what its contracts count. Empty:
+  /// none.
+  std::function<void(group_contract&)> bend_contract;
   /// Which checks are made: all, but in a simulation that proves something.
   safeguard_set guards;
 };

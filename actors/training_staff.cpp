@@ -43,6 +43,7 @@ void training_staff::start() {
     c.role = config().role;
     c.settings = has().agreed.settings();
     c.memory = config().memory;
+    c.bend_contract = config().bend_contract;
     // A successor must not give old ids to new groups.
     if (config().guards.has(safeguard::group_ids))
       ++restarts_;

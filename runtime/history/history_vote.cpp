@@ -111,14 +111,17 @@ struct sides {
   std::size_t our_newcomers = 0;
 
   /// Of two halves which wins. Both see the same members, and no claim of
-  /// samples moves these. Of two peers that lost each other one may have been
-  /// stopped: there the one wins that has gone on.
+  /// samples moves these: several win against one, whatever that weighs. Of two
+  /// peers that lost each other one may have been stopped: there the one wins
+  /// that has gone on.
   bool theirs_wins_tie(bool is_better) const {
     if (away > 0)
       return false;
     if (their_newcomers != our_newcomers)
       return their_newcomers > our_newcomers;
-    return them.size > 1 && us.size > 1 ? them.first < us.first : is_better;
+    if (them.size > 1 && us.size > 1)
+      return them.first < us.first;
+    return them.size == us.size ? is_better : them.size > us.size;
   }
 
   bool theirs_wins(bool is_better) const {
@@ -195,6 +198,7 @@ std::vector<progress_report> extended(const std::vector<ballot>& all,
     return {};
   const auto& members = electors.newest();
   double here = 0;
+  std::size_t others_here = 0;
   std::map<digest, pool> next;
   for (auto& [id, weight] : members)
     here += id == own.id ? weight : 0;
@@ -203,6 +207,7 @@ std::vector<progress_report> extended(const std::vector<ballot>& all,
     if (member == members.end())
       continue;
     here += member->second;
+    ++others_here;
     if (x.where == stance::ahead && x.report->step == own.step + 1)
       next[x.report->state].push_back({x.report, member->second});
   }
@@ -210,7 +215,8 @@ std::vector<progress_report> extended(const std::vector<ballot>& all,
       = std::max_element(next.begin(), next.end(), [](auto& a, auto& b) {
           return weight_of(a.second) < weight_of(b.second);
         });
-  if (most == next.end() || few_of * weight_of(most->second) < here)
+  if (most == next.end() || few_of * weight_of(most->second) < here
+      || (most->second.size() == 1 && others_here > 1))
     return {};
   return holders_of(*most->second.front().report, most->second);
 }

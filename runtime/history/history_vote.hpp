@@ -43,7 +43,8 @@ outvoted(const std::vector<ballot>& all, const progress_report& own,
 
 /// Those that have made the next step of the history of `own` as they say, all
 /// the same, in a group without this peer: if they are not few among those that
-/// made the last step with it, their step is as good as one of its own.
+/// made the last step with it, nor one alone where more are there, their step
+/// is as good as one of its own.
 std::vector<progress_report> extended(const std::vector<ballot>& all,
                                       const progress_report& own,
                                       const electorates& electors);

@@ -15,27 +15,38 @@ std::string contract_terms::too_many(std::uint64_t samples,
          + " samples are more than any machine here computes in that time";
 }
 
-void contract_terms::count_shown(group_contract& x) const {
-  const auto seen = shown ? shown() : nullptr;
+void contract_terms::count(group_contract& x) const {
+  const auto seen = past ? past() : nullptr;
   if (!seen)
     return;
-  const auto most = seen->among(x);
+  const auto most = seen->among(x, computing());
   for (auto& m : x.members)
     if (m.role == role::trainer)
       count_samples(m, most.of(m.who.id));
 }
 
-std::string contract_terms::overcounted(const group_contract& x) const {
-  const auto seen = shown ? shown() : nullptr;
-  if (!seen || !seen->is_sure())
-    return {};
-  const auto most = seen->among(x);
+std::string contract_terms::miscounted(const group_contract& x,
+                                       const group_answer& answered) const {
   for (const auto& m : x.members)
-    if (m.role == role::trainer
-        && m.samples / slack_of_members > most.of(m.who.id))
+    if (auto lie = too_many(m.samples, slack_of_members); !lie.empty())
+      return "of peer " + short_name(m.who.id) + " " + lie;
+  const auto seen = past ? past() : nullptr;
+  if (!seen || !seen->judges())
+    return {};
+  const auto most = seen->among(x, computing());
+  for (const auto& m : x.members) {
+    if (m.role != role::trainer)
+      continue;
+    const auto shown = most.of(m.who.id);
+    if (m.samples / slack_of_members > shown)
       return "of peer " + short_name(m.who.id) + " it counts "
              + std::to_string(m.samples)
              + " samples, far more than that has shown before";
+    if (m.who.id == self.id
+        && m.samples < std::min(answered.samples, shown) / slack_of_members)
+      return "of this peer it counts " + std::to_string(m.samples)
+             + " samples, far fewer than it has shown before";
+  }
   return {};
 }
 
@@ -152,9 +163,8 @@ std::string contract_terms::problem_with(const group_contract& x,
     return "the contract does not list this peer";
   if (auto lie = misquoted(*mine, x, answered); !lie.empty())
     return "the contract does not say of this peer what it answered: " + lie;
-  for (const auto& m : x.members)
-    if (auto lie = too_many(m.samples, slack_of_members); !lie.empty())
-      return "of peer " + short_name(m.who.id) + " " + lie;
+  if (auto lie = miscounted(x, answered); !lie.empty())
+    return lie;
   const auto samples = samples_of(x);
   const auto least = least_of(samples);
   if (samples < least)

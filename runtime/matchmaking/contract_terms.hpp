@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "messages/matchmaking.hpp"
-#include "runtime/progress/shown_samples.hpp"
+#include "runtime/clock.hpp"
+#include "runtime/progress/past_steps.hpp"
 
 namespace potluck {
 
@@ -31,7 +32,11 @@ struct contract_terms {
   std::function<std::uint64_t()> believable_samples = nullptr;
   /// By which a member's samples count, as this peer has seen it; null, or
   /// nothing: all do.
-  std::function<std::shared_ptr<const shown_samples>()> shown = nullptr;
+  std::function<std::shared_ptr<const past_steps>()> past = nullptr;
+  /// For simulations of a leader that lies: changes what it counts. Null: none.
+  std::function<void(group_contract&)> bend = nullptr;
+  /// How long ago this peer's step began.
+  std::function<duration()> computing = [] { return duration{0}; };
   /// Why this peer cannot carry out the contract's plan; empty when it can.
   /// Asked last, for it then prepares for that. Null: it always can.
   std::function<std::string(const group_contract&)> hindrance = nullptr;
@@ -59,10 +64,12 @@ struct contract_terms {
   static constexpr std::uint64_t slack_of_members = 2;
   /// Why nobody can have computed so many samples; empty when somebody can.
   std::string too_many(std::uint64_t samples, std::uint64_t slack = 1) const;
-  /// Whose samples count for more than its steps have shown; empty: nobody's.
-  std::string overcounted(const group_contract& x) const;
+  /// Of whom it counts far more than it can have, or than its steps have shown;
+  /// or of this peer far fewer. Empty: of nobody.
+  std::string miscounted(const group_contract& x,
+                         const group_answer& answered) const;
   /// Of each member's samples, leaves those that count.
-  void count_shown(group_contract& x) const;
+  void count(group_contract& x) const;
   /// The trainers of a contract that does not list this peer, since it has no
   /// line to one of them: only if it said so itself, since it then contributes
   /// for a while, and a leader could pretend it. Else empty.

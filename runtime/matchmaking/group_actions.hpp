@@ -36,6 +36,9 @@ struct release_gradient {
   /// Trainers that average without this peer because of its lines: it can hand
   /// its gradient to one of them. Empty: that is not the reason.
   std::vector<peer_id> members = {};
+  /// The refused contract counts far more or fewer samples than members have
+  /// shown.
+  bool miscounts = false;
 };
 
 /// "The group stands: average." Call `finished` when the round is over.

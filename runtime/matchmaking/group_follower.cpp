@@ -72,7 +72,7 @@ group_actions group_follower::started(const peer_id& from,
     return {decline(from, contract.group, "no longer waiting for this group")};
   if (auto others = terms_.trainers_without_us(contract, answer_);
       !others.empty()) {
-    release("no line of its own to those that average", {}, std::move(others));
+    release("no line of its own to those that average", std::move(others));
     return done();
   }
   if (strikes(fault_point::invitation_declined)) {
@@ -80,30 +80,29 @@ group_actions group_follower::started(const peer_id& from,
     release("stepping back");
     return done();
   }
-  auto problem = overcounted(contract);
-  if (problem.empty())
-    problem = terms_.problem_with(contract, from, invite_.step, answer_);
+  const auto problem
+      = terms_.problem_with(contract, from, invite_.step, answer_);
   if (problem.empty()) {
     state_ = state::averaging;
     return {start_round{contract}};
   }
-  out_.push_back(decline(from, invite_.group, problem));
-  release(problem, from);
-  // What it writes of others may be their lie.
-  if (const auto& first = contract.members.front(); first.who.id == from)
-    if (auto lie = terms_.too_many(first.samples, terms_.slack_of_members);
-        !lie.empty())
-      out_.emplace_back(member_lied{from, std::move(lie)});
+  refuse(contract, from, problem);
   return done();
 }
 
-std::string group_follower::overcounted(const group_contract& x) {
-  auto lie = terms_.overcounted(x);
-  if (lie.empty())
-    return lie;
-  if (std::exchange(overcounted_in_, x.step) != x.step)
-    overcounts_ = 0;
-  return ++overcounts_ > limits::overcounts_refused ? std::string{} : lie;
+void group_follower::refuse(const group_contract& x, const peer_id& leader,
+                            const std::string& problem) {
+  out_.push_back(decline(leader, invite_.group, problem));
+  const bool miscounts = !terms_.miscounted(x, answer_).empty();
+  out_.emplace_back(
+      release_gradient{invite_.group, problem, leader, false, {}, miscounts});
+  rest();
+  // What it writes of others may be their lie.
+  if (!x.members.empty() && x.members.front().who.id == leader)
+    if (auto lie
+        = terms_.too_many(x.members.front().samples, terms_.slack_of_members);
+        !lie.empty())
+      out_.emplace_back(member_lied{leader, std::move(lie)});
 }
 
 group_actions group_follower::cancelled(const peer_id& from,
@@ -153,10 +152,10 @@ void group_follower::rest() {
   invite_ = {};
 }
 
-void group_follower::release(const std::string& reason, const peer_id& refused,
+void group_follower::release(const std::string& reason,
                              std::vector<peer_id> members) {
-  out_.emplace_back(release_gradient{invite_.group, reason, refused, false,
-                                     std::move(members)});
+  out_.emplace_back(
+      release_gradient{invite_.group, reason, {}, false, std::move(members)});
   rest();
 }
 

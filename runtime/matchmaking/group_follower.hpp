@@ -13,15 +13,6 @@
 #include "runtime/matchmaking/contract_terms.hpp"
 #include "runtime/matchmaking/group_actions.hpp"
 
-namespace potluck::limits {
-
-/// So many contracts of one step are refused for whom they count too much of.
-/// Then they stand: a leader that comes from a checkpoint knows no better, and
-/// nothing but a step teaches it.
-constexpr unsigned overcounts_refused = 2;
-
-} // namespace potluck::limits
-
 namespace potluck {
 
 class group_follower {
@@ -81,18 +72,16 @@ private:
   }
   void rest();
   void answer(const group_answer& own);
-  /// Whose samples it counts too much of; empty: nobody's, or it stands.
-  std::string overcounted(const group_contract& x);
-  void release(const std::string& reason, const peer_id& refused = {},
-               std::vector<peer_id> members = {});
+  void release(const std::string& reason, std::vector<peer_id> members = {});
+  /// Not on that contract.
+  void refuse(const group_contract& x, const peer_id& leader,
+              const std::string& problem);
 
   contract_terms terms_;
   state state_ = state::idle;
   peer_id leader_;
   group_invite invite_;
-  group_answer answer_;              ///< What was answered, to compare.
-  std::uint64_t overcounted_in_ = 0; ///< The step,
-  unsigned overcounts_ = 0;          ///< and how often in it.
+  group_answer answer_; ///< What was answered, to compare.
   group_actions out_;
 };
 

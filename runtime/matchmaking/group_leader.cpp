@@ -352,7 +352,9 @@ group_contract group_leader::make_contract() const {
       x.upload_bytes_per_second = x.download_bytes_per_second = 0;
       x.slow_pairs.clear();
     }
-  terms_.count_shown(result);
+  terms_.count(result);
+  if (terms_.bend)
+    terms_.bend(result);
   result.chunk_values = terms_.chunk_values_of(result);
   result.least_samples = terms_.least_of(samples_of(result));
   return result;

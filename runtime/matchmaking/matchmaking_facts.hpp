@@ -9,9 +9,10 @@
 #include "messages/contact.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/matchmaking/leader_order.hpp"
-#include "runtime/progress/shown_samples.hpp"
 
 namespace potluck {
+
+class past_steps;
 
 /// To judge invitations, and to invite.
 struct matchmaking_facts {
@@ -29,9 +30,9 @@ struct matchmaking_facts {
   duration gathering{0}; ///< What sponsors may take longer to freeze.
   /// That one member may bring (`speed_book`).
   std::uint64_t believable_samples = UINT64_MAX;
-  /// By the steps that this peer has made. Null: they say nothing of who is in
-  /// the next group.
-  std::shared_ptr<const shown_samples> shown;
+  /// What the members of this peer's last steps brought to them.
+  std::shared_ptr<const past_steps> past;
+  duration computing{0}; ///< Since the step began.
 };
 
 } // namespace potluck

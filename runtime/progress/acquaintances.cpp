@@ -21,6 +21,8 @@ acquaintances::acquaintances(const peer_id& self, std::uint64_t target_batch,
                              bool counts_unconnected)
     : self_(self), tracker_(target_batch, self, limits::report_max_age),
       counts_unconnected_(counts_unconnected), connecting_(connecting) {
+  if (counts_unconnected)
+    tracker_.remembers_nothing();
 }
 
 bool acquaintances::joined(const peer_id& who, time_point now) {

@@ -3,26 +3,56 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/progress/speed_book.hpp"
+
 namespace potluck {
 
 namespace {
 
 /// Who goes on as before is believed to be so many times as fast: machines are
-/// busy now and then, and a step that needs more lasts longer.
+/// busy now and then, and a step that needs more lasts longer. In a contract it
+/// counts for as much as it has shown, or the median one has, and for so many
+/// times as much again: so a fast one that is new reaches 100 times the median
+/// in five steps.
 constexpr double spare = 2;
 /// Who has come since is believed to be so many times as fast as the median
 /// trainer of the last step: most GPUs beside laptops. So is who was there and
-/// brought nothing to it, once this step lasts so many times as long.
+/// brought nothing to it, once this step lasts so many times as long; and in a
+/// run's first contract everybody.
 constexpr double unseen = 16;
 constexpr double overlong = 2;
+/// What was shown fades by this factor a step: one bad step of a fast machine,
+/// or one that is made without it, costs it nothing.
+constexpr double fading = 0.5;
 /// Seconds. A peer that has just come may be in a group at once.
 constexpr double shortest_step = 1e-3;
+/// Well below 2^63, so that a double becomes a number of samples.
+constexpr double most_possible = 1e18;
 
 double seconds_of(duration x) {
   return std::chrono::duration<double>(x).count();
 }
 
+double lower_median(std::vector<double> xs) {
+  const auto middle
+      = xs.begin() + static_cast<std::ptrdiff_t>((xs.size() - 1) / 2);
+  std::nth_element(xs.begin(), middle, xs.end());
+  return *middle;
+}
+
 } // namespace
+
+past_steps past_steps::newcomer(const peer_id& self) {
+  past_steps result;
+  result.newcomer_ = self;
+  return result;
+}
+
+past_steps past_steps::redrawn() {
+  past_steps result;
+  result.redrawn_ = true;
+  return result;
+}
 
 void past_steps::formed(duration computing, std::set<peer_id> there) {
   formed_after_ = std::max(shortest_step, seconds_of(computing));
@@ -31,29 +61,39 @@ void past_steps::formed(duration computing, std::set<peer_id> there) {
 
 void past_steps::made(const group_contract& x,
                       const std::vector<std::uint8_t>& left_out) {
-  seconds_ = std::max(shortest_step, formed_after_);
-  const auto before = std::exchange(brought_, {});
+  std::map<peer_id, record> next;
   std::vector<double> all;
   for (std::size_t i = 0; i < x.members.size(); ++i) {
     const auto& m = x.members[i];
     if (m.role != role::trainer
         || std::binary_search(left_out.begin(), left_out.end(), i))
       continue;
+    const auto samples = static_cast<double>(m.samples);
+    if (m.samples > 0)
+      all.push_back(samples);
     // Who brought nothing rests, and goes on later as it did before.
-    if (const auto known = before.find(m.who.id);
-        m.samples == 0 && known != before.end())
-      brought_.insert(*known);
-    if (m.samples == 0)
-      continue;
-    all.push_back(static_cast<double>(m.samples));
-    brought_[m.who.id] = all.back();
+    next[m.who.id] = {m.samples > 0 ? samples : brought(m.who.id), samples};
   }
   if (all.empty())
     return;
-  const auto middle
-      = all.begin() + static_cast<std::ptrdiff_t>((all.size() - 1) / 2);
-  std::nth_element(all.begin(), middle, all.end());
-  typical_ = *middle;
+  seconds_ = std::max(shortest_step, formed_after_);
+  typical_ = lower_median(std::move(all));
+  for (const auto& [id, before] : known_) {
+    const auto rest = fading * before.shown;
+    if (auto now = next.find(id); now != next.end() && now->second.shown > 0)
+      now->second.shown = std::max(now->second.shown, rest);
+    else if (rest > typical_)
+      next[id].shown = rest;
+  }
+  known_ = std::move(next);
+  newcomer_.reset();
+}
+
+// ---- when a step is due -----------------------------------------------------
+
+double past_steps::brought(const peer_id& who) const {
+  const auto known = known_.find(who);
+  return known == known_.end() ? 0 : known->second.brought;
 }
 
 double past_steps::unseen_seconds(const peer_id& who, duration elapsed) const {
@@ -62,18 +102,73 @@ double past_steps::unseen_seconds(const peer_id& who, duration elapsed) const {
 }
 
 double past_steps::most_samples(const peer_id& who, duration elapsed) const {
-  const auto known = brought_.find(who);
-  if (known == brought_.end())
+  const auto known = brought(who);
+  if (known <= 0)
     return most_speed(who, elapsed) * unseen_seconds(who, elapsed);
   // What others computed beside a round is there when the step begins.
-  return known->second * (1 + spare * seconds_of(elapsed) / seconds_);
+  return known * (1 + spare * seconds_of(elapsed) / seconds_);
 }
 
 double past_steps::most_speed(const peer_id& who, duration elapsed) const {
-  const auto known = brought_.find(who);
-  if (known != brought_.end())
-    return (1 + spare) * known->second / seconds_;
+  if (const auto known = brought(who); known > 0)
+    return (1 + spare) * known / seconds_;
   return unseen_seconds(who, elapsed) > 0 ? unseen * typical_ / seconds_ : 0;
+}
+
+// ---- what counts in its contract --------------------------------------------
+
+std::uint64_t past_steps::bounds::of(const peer_id& who) const {
+  if (!by_ || (by_->newcomer_ && who != *by_->newcomer_))
+    return UINT64_MAX;
+  const auto known = by_->known_.find(who);
+  const auto shown = known == by_->known_.end() ? 0 : known->second.shown;
+  const auto most = std::max(least_, shown) * times_;
+  return most < most_possible
+             ? std::max<std::uint64_t>(1, static_cast<std::uint64_t>(most))
+             : UINT64_MAX;
+}
+
+past_steps::bounds past_steps::among(const std::vector<claim>& all,
+                                     duration elapsed) const {
+  std::vector<double> samples;
+  std::vector<double> paces; // How many times what they have shown.
+  for (const auto& x : all) {
+    if (x.samples == 0)
+      continue;
+    samples.push_back(static_cast<double>(x.samples));
+    if (const auto known = known_.find(x.who);
+        known != known_.end() && known->second.shown > 0)
+      paces.push_back(samples.back() / known->second.shown);
+  }
+  bounds result;
+  const bool tells = samples.size() >= least_trainers;
+  if (empty() ? !tells : samples.size() < 2)
+    return result;
+  result.by_ = this;
+  if (empty()) {
+    result.least_ = lower_median(std::move(samples));
+    result.times_ = redrawn_    ? most_times_median
+                    : newcomer_ ? 1 + spare
+                                : unseen;
+    return result;
+  }
+  result.least_ = typical_;
+  // What others computed beside a round is there when the step begins.
+  result.times_
+      = 1
+        + spare
+              * (tells && !paces.empty() ? lower_median(std::move(paces))
+                                         : seconds_of(elapsed) / seconds_);
+  return result;
+}
+
+past_steps::bounds past_steps::among(const group_contract& x,
+                                     duration elapsed) const {
+  std::vector<claim> all;
+  for (const auto& m : x.members)
+    if (m.role == role::trainer)
+      all.push_back({m.who.id, m.samples});
+  return among(all, elapsed);
 }
 
 } // namespace potluck

@@ -1,13 +1,16 @@
-/// What each trainer brought to this peer's last step, and so what it is
-/// believed to have of the next one: a claim of more counts once a contract has
-/// shown it. The figures are at the top of the .cpp file.
+/// What each trainer brought to this peer's last steps, and so what it is
+/// believed to have of the next one: when that is due, and how many of the
+/// samples that it claims count in its contract, which is its weight in the
+/// mean. The figures are at the top of the .cpp file.
 ///
 /// Pure. Nobody's reports are needed for it, only the contracts of this peer's
-/// own rounds. Before the first of them it knows nothing, and bounds nothing.
+/// own rounds; members that have made the same steps bound the same contract of
+/// three or more alike. Before its first step a peer knows nothing of anybody.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -18,34 +21,81 @@ namespace potluck {
 
 class past_steps {
 public:
+  struct claim {
+    peer_id who;
+    std::uint64_t samples = 0;
+  };
+
+  /// How many samples count in one group, of each of its trainers.
+  class bounds {
+  public:
+    /// At least one.
+    std::uint64_t of(const peer_id& who) const;
+
+  private:
+    friend class past_steps;
+    const past_steps* by_ = nullptr; ///< Null: all that is claimed counts.
+    double least_ = 0; ///< Of a trainer that has shown less, or nothing.
+    double times_ = 0; ///< So much of what was shown.
+  };
+
+  /// Fewer trainers with samples do not tell which of them lies.
+  static constexpr std::size_t least_trainers = 3;
+
+  /// Of a peer of a run that begins.
+  past_steps() = default;
+  /// Of one that holds a state which others made. They have seen what it has
+  /// not, and it nothing: in a contract it bounds itself alone.
+  static past_steps newcomer(const peer_id& self);
+  /// Where groups are redrawn: a contract says nothing of who is in the next.
+  static past_steps redrawn();
+
   /// A group has formed, so long after its step began.
   /// @param there Trainers that it could have had.
   void formed(duration computing, std::set<peer_id> there);
   /// Its round has made the step. @param left_out As in `round_over`: what
   /// these brought was not seen.
   void made(const group_contract& x, const std::vector<std::uint8_t>& left_out);
-  /// What was seen says nothing of the state that is held now.
-  void forget() {
-    brought_.clear();
-  }
 
+  // ---- when a step is due. `elapsed` is the time since it began.
+
+  /// No step was seen, so nothing is bounded by it.
   bool empty() const {
-    return brought_.empty();
+    return typical_ <= 0;
   }
-  /// Samples that a trainer can have. @param elapsed Since this step began.
+  /// Samples that a trainer can have. Not when empty.
   double most_samples(const peer_id& who, duration elapsed) const;
   /// Samples a second. Likewise.
   double most_speed(const peer_id& who, duration elapsed) const;
 
+  // ---- what counts in its contract
+
+  /// It knows enough to refuse what others write.
+  bool judges() const {
+    return !newcomer_;
+  }
+  /// The bounds in a group whose trainers claim this. Not to outlive this.
+  bounds among(const std::vector<claim>& all, duration elapsed) const;
+  /// Of the trainers of a contract. Likewise.
+  bounds among(const group_contract& x, duration elapsed) const;
+
 private:
-  /// For how long who is not in `brought_` is believed to have computed.
+  struct record {
+    double brought = 0; ///< To the last step that it did not rest in; 0: none.
+    double shown = 0;   ///< Fades; 0: nothing, or no more than the median one.
+  };
+
+  /// For how long who brought nothing is believed to have computed.
   double unseen_seconds(const peer_id& who, duration elapsed) const;
+  double brought(const peer_id& who) const;
 
   double formed_after_ = 0; ///< Seconds.
   std::set<peer_id> there_; ///< When it did.
-  double seconds_ = 0;      ///< Of the last step's computing; never 0 there.
-  double typical_ = 0;      ///< The lower median of what follows.
-  std::map<peer_id, double> brought_; ///< Samples of it.
+  double seconds_ = 0;      ///< Of the last step's computing; 0: there is none.
+  double typical_ = 0;      ///< Its trainers' samples, the lower median.
+  std::map<peer_id, record> known_;
+  std::optional<peer_id> newcomer_;
+  bool redrawn_ = false;
 };
 
 } // namespace potluck

@@ -19,7 +19,7 @@ std::uint64_t add(std::uint64_t a, std::uint64_t b) {
 progress_tracker::progress_tracker(std::uint64_t target_batch,
                                    const peer_id& self, duration silent_after)
     : target_batch_{target_batch}, id_{self},
-      silent_after_{silent_after}, shown_{std::make_shared<shown_samples>()} {
+      silent_after_{silent_after}, past_{std::make_shared<past_steps>()} {
   if (target_batch == 0)
     throw std::invalid_argument{"A step needs samples."};
 }
@@ -113,30 +113,35 @@ void progress_tracker::formed(time_point now) {
   std::set<peer_id> there;
   for (const auto& x : companions(now))
     there.insert(x.id);
-  past_.formed(now - held_since_, std::move(there));
+  auto past = *past_;
+  past.formed(computing(now), std::move(there));
+  past_ = std::make_shared<past_steps>(std::move(past));
 }
 
 void progress_tracker::made(const group_contract& x,
                             const std::vector<std::uint8_t>& left_out) {
-  past_.made(x, left_out);
-  auto shown = *shown_;
-  shown.made(x, left_out);
-  shown_ = std::make_shared<shown_samples>(std::move(shown));
+  auto past = *past_;
+  past.made(x, left_out);
+  past_ = std::make_shared<past_steps>(std::move(past));
 }
 
 void progress_tracker::forget_steps() {
-  past_.forget();
-  shown_ = std::make_shared<shown_samples>(shown_samples::newcomer(id_));
+  past_ = std::make_shared<past_steps>(past_steps::newcomer(id_));
+}
+
+void progress_tracker::remembers_nothing() {
+  past_ = std::make_shared<past_steps>(past_steps::redrawn());
 }
 
 progress_tracker::belief progress_tracker::belief_at(time_point now) const {
   const auto book = speeds(now);
-  std::vector<shown_samples::claim> claims{{id_, self_.samples}};
+  std::vector<past_steps::claim> claims{{id_, self_.samples}};
   for (const auto& [id, x] : others_)
     if (counts(x, now) && accompanies(x.report))
       claims.push_back({id, x.report.samples});
-  return {book.most_samples(), book.most_speed(), now - held_since_,
-          shown_->among(claims)};
+  const auto elapsed = computing(now);
+  return {book.most_samples(), book.most_speed(), elapsed,
+          past_->among(claims, elapsed)};
 }
 
 std::uint64_t progress_tracker::own_samples(const belief& all) const {
@@ -147,9 +152,9 @@ double progress_tracker::samples_of(const progress_report& x,
                                     const belief& all) const {
   const auto samples = static_cast<double>(
       std::min({x.samples, all.most_samples, all.counted.of(x.id)}));
-  return past_.empty()
+  return past_->empty()
              ? samples
-             : std::min(samples, past_.most_samples(x.id, all.elapsed));
+             : std::min(samples, past_->most_samples(x.id, all.elapsed));
 }
 
 double progress_tracker::speed_of(const progress_report& x,
@@ -157,8 +162,8 @@ double progress_tracker::speed_of(const progress_report& x,
   if (x.samples >= all.counted.of(x.id))
     return 0; // More of it would not count.
   const auto speed = std::min(speed_of(x), all.most_speed);
-  return past_.empty() ? speed
-                       : std::min(speed, past_.most_speed(x.id, all.elapsed));
+  return past_->empty() ? speed
+                        : std::min(speed, past_->most_speed(x.id, all.elapsed));
 }
 
 std::uint64_t progress_tracker::total_samples(time_point now) const {

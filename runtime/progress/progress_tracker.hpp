@@ -3,7 +3,7 @@
 ///
 /// Pure: the time comes in with every question. Reports are claims of their
 /// senders; figures that cannot be true count as zero, and nobody counts for
-/// more than `speed_book`, `past_steps` and `shown_samples` allow.
+/// more than `speed_book` and `past_steps` allow.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "runtime/progress/past_steps.hpp"
-#include "runtime/progress/shown_samples.hpp"
 #include "runtime/progress/speed_book.hpp"
 
 namespace potluck {
@@ -46,11 +45,17 @@ public:
   /// here on, what its members brought bounds what is believed of them.
   void formed(time_point now);
   void made(const group_contract& x, const std::vector<std::uint8_t>& left_out);
-  /// This peer has taken over another history.
+  /// It holds a history that others made, or has forgotten how it made it.
   void forget_steps();
-  /// What its members have shown. Never null; never changed.
-  const std::shared_ptr<const shown_samples>& shown() const {
-    return shown_;
+  /// Groups are redrawn: no contract says who is in the next one.
+  void remembers_nothing();
+  /// What its members have brought. Never null; never changed.
+  const std::shared_ptr<const past_steps>& past() const {
+    return past_;
+  }
+  /// Since this peer holds its state.
+  duration computing(time_point now) const {
+    return now - held_since_;
   }
 
   /// The peer has left: its samples are deducted at once.
@@ -113,7 +118,7 @@ private:
     std::uint64_t most_samples;
     double most_speed;
     duration elapsed;
-    shown_samples::bounds counted; ///< In a contract.
+    past_steps::bounds counted; ///< In a contract.
   };
   belief belief_at(time_point now) const;
   double samples_of(const progress_report& x, const belief& all) const;
@@ -125,8 +130,7 @@ private:
   duration silent_after_;
   progress_report self_;
   time_point held_since_; ///< The state of `self_`.
-  past_steps past_;
-  std::shared_ptr<const shown_samples> shown_;
+  std::shared_ptr<const past_steps> past_;
   std::map<peer_id, heard> others_;
 };
 

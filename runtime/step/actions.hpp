@@ -49,7 +49,7 @@ struct lend_gradient {
   bool with_parameters = false;
   /// To the averager, for this round; empty: to the conductor, for a sponsor.
   group_id round = {};
-  /// In it. Where it is more than count, a scaled copy is lent.
+  /// In it. Where others count, a scaled copy is lent. 0: those.
   std::uint64_t computed = 0;
 };
 

@@ -132,6 +132,9 @@ struct group_formed {
 struct group_dissolved {
   group_id group;
   std::string reason;
+  /// Its contract counted other samples than members have shown: others are to
+  /// lead. Empty: nobody's did.
+  peer_id miscounter = {};
 };
 
 struct round_over {

@@ -168,9 +168,13 @@ bool following::fetched(const state_fetched& x) {
   return takes_over(x.result.whole_state);
 }
 
-bool following::takes_over(bool whole) {
+void following::forget_steps() {
   if (averaging().one_history())
     others().tracker().forget_steps();
+}
+
+bool following::takes_over(bool whole) {
+  forget_steps();
   if (whole)
     history_.adopts(own().step, own().state, vouched_for_,
                     catching_up_.donors());

@@ -43,6 +43,9 @@ protected:
   void keep_signed(bool whole);
   void heard_signed(const progress_report& x);
 
+  /// What others brought to them says nothing here.
+  void forget_steps();
+
   // ---- where a newcomer begins
 
   /// Whether this peer still waits for those that its invitation names.

@@ -9,19 +9,6 @@ namespace potluck {
 
 namespace {
 
-std::size_t averaging(const way::reports& partners) {
-  return static_cast<std::size_t>(
-      std::count_if(partners.begin(), partners.end(),
-                    [](const auto& x) { return x.phase == phase::averaging; }));
-}
-
-/// Whether as many average as do not, this peer among these: what they are
-/// about to complete is the step that counts.
-bool most_average(const way::reports& partners) {
-  auto busy = averaging(partners);
-  return busy >= partners.size() - busy + 1;
-}
-
 /// Nobody else's samples are in the step, nor is its state anybody else's.
 bool is_alone(const way& how, const outlook& at, const way::reports& partners) {
   return how.one_history() && partners.empty()
@@ -29,6 +16,18 @@ bool is_alone(const way& how, const outlook& at, const way::reports& partners) {
 }
 
 } // namespace
+
+std::size_t leading::averaging(const way::reports& partners) const {
+  return static_cast<std::size_t>(
+      std::count_if(partners.begin(), partners.end(), [this](const auto& x) {
+        return x.phase == phase::averaging && !order_.is_passed_over(x.id);
+      }));
+}
+
+bool leading::most_average(const way::reports& partners) const {
+  auto busy = averaging(partners);
+  return busy >= partners.size() - busy + 1;
+}
 
 void leading::begin_step() {
   entering_.rest();

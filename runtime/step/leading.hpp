@@ -78,6 +78,10 @@ public:
   void came_to_nothing(const peer_id& leader) {
     order_.came_to_nothing(leader);
   }
+  /// It wrote a contract that counts other samples than members have shown.
+  void miscounts(const peer_id& leader) {
+    order_.miscounts(leader);
+  }
   const leader_order& order() const {
     return order_;
   }
@@ -94,6 +98,11 @@ public:
              bool doubted, duration step, duration patience);
 
 private:
+  /// Whose rounds of this step may count.
+  std::size_t averaging(const way::reports& partners) const;
+  /// Whether as many average as do not, this peer among these: what they are
+  /// about to complete is the step that counts.
+  bool most_average(const way::reports& partners) const;
   /// Whether a group averages our very step without us and may be waited for: a
   /// peer that has just fetched a state comes into the middle of a step.
   bool others_average(const way::reports& partners, duration patience,

@@ -45,6 +45,8 @@ participant::participant(step_settings how, time_point now)
                !how_.always_computes && !how_.order.shared) {
   if (how_.replaces)
     company_.end().lost_trainer(now);
+  if (!trains())
+    company_.tracker().forget_steps(); // It makes none.
   how_.terms.reset();
   if (era_ != 0)
     me_.enter_era(era_digest(how_.agreed.digest(), era_));

@@ -18,7 +18,7 @@ std::uint64_t counted_in(const group_contract& x, const peer_id& who,
                          std::uint64_t samples) {
   for (const auto& m : x.members)
     if (m.who.id == who && m.samples > 0)
-      return std::min(m.samples, samples);
+      return m.samples;
   return samples;
 }
 
@@ -49,8 +49,10 @@ void step_machine::enter(cause why) {
 
 void step_machine::begin_step() {
   take_terms();
-  if (in() == stage::starting && own().step > 0)
+  if (in() == stage::starting && own().step > 0) {
     history().resumes();
+    forget_steps();
+  }
   history().holds(own().step, own().state);
   averaging().begin_step();
   turn().begin_step();
@@ -181,6 +183,8 @@ void step_machine::report_frozen() {
 }
 
 void step_machine::on(const group_dissolved& x) {
+  if (!x.miscounter.empty())
+    turn().miscounts(x.miscounter);
   if (in() == stage::frozen && round_.is_ours(x.group)) {
     turn().dissolved(now());
     enter(cause::came_apart);

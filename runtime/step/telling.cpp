@@ -127,8 +127,8 @@ matchmaking_facts facts_of(way& how, const outlook& at, const doubts& doubted,
   facts.slow_pairs = at.own.slow_pairs;
   facts.believable_samples
       = at.others.tracker().speeds(at.now).believable_samples();
-  if (how.one_history())
-    facts.shown = at.others.tracker().shown();
+  facts.past = at.others.tracker().past();
+  facts.computing = at.others.tracker().computing(at.now);
   how.tell(at, facts);
   return facts;
 }

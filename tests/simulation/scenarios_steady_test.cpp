@@ -12,6 +12,12 @@
 using namespace potluck;
 using simulation::trial;
 
+namespace {
+
+constexpr std::uint64_t greedy_leads[]{1};
+
+} // namespace
+
 // hostile, vandals and long-life take seconds a seed.
 
 TEST_CASE("partition holds for 39 seeds") {
@@ -52,6 +58,34 @@ TEST_CASE("who claims 2^40 samples, or to be a step behind, costs the others a "
       CAPTURE(seed);
       CHECK(rate(name, seed, false) > 0.8 * rate(name, seed, true));
     }
+}
+
+TEST_CASE("a leader that counts 256 times its samples wins no step by it, and "
+          "holds few up") {
+  // With these its id is the smallest.
+  for (std::uint64_t seed : greedy_leads) {
+    CAPTURE(seed);
+    std::size_t refused = 0;
+    double least_share = 1; // Of an honest trainer among all nine.
+    simulation::options how;
+    how.seed = seed;
+    how.log = [&](const std::string& line) {
+      const auto x = nlohmann::json::parse(line);
+      refused += x["event"] == "fault" && x["what"] == "refused a contract";
+      if (x["event"] == "step" && x["node"] != 1 && x["share"] > 0)
+        least_share = std::min<double>(least_share, x["share"]);
+    };
+    auto what = *load_scenario("tools/scenarios/greedy-leader.json");
+    const auto greedy = simulation::world{what, how}.run();
+    CHECK(greedy.passed);
+    CHECK(refused > 8);
+    CHECK(refused < 8 * 12);
+    CHECK(least_share > 0.02);
+    what.faults.clear();
+    how.log = nullptr;
+    const auto honest = simulation::world{what, how}.run();
+    CHECK(greedy.last_step < honest.last_step * 5 / 4);
+  }
 }
 
 TEST_CASE("who is 256 times as fast as the others, or says so, weighs what it "

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "runtime/averaging/chunk_average.hpp"
-#include "runtime/progress/shown_samples.hpp"
+#include "runtime/progress/past_steps.hpp"
 #include "runtime/progress/speed_book.hpp"
 
 using namespace potluck;
@@ -76,13 +76,13 @@ TEST_CASE("by the mean, claimed samples take the others' weight, but for what "
     m.samples = batch;
     others.members.push_back(m);
   }
-  shown_samples seen;
+  past_steps seen;
   for (auto weight : {3.0, 9.0, 27.0}) {
     seen.made(others, {});
     others.members.resize(peers - 1);
     others.members.push_back({});
     others.members.back().samples = claim;
-    const auto counts = seen.among(others).of({});
+    const auto counts = seen.among(others, {}).of({});
     others.members.back().samples = counts;
     CHECK(left(counts) == doctest::Approx(15 / (15 + weight)).epsilon(0.02));
   }

@@ -86,6 +86,17 @@ TEST_CASE("one member moves nobody beside others, two of three do") {
   CHECK(choice.vouched_for);
 }
 
+TEST_CASE("two win a tie against one, whatever samples that claims") {
+  const auto three = contract({{0, 10}, {1, 10}, {2, 10'000}});
+  auto fast = report(2, 10, 'x');
+  fast.history_samples = 1'000'000;
+  auto one = bound(0, three);
+  CHECK(ask(one, report(0, 10), {report(1, 10), fast}).donors.empty());
+  auto other = bound(2, three);
+  CHECK(names(ask(other, fast, {report(0, 10), report(1, 10)}))
+        == std::vector<peer_id>{peer(0), peer(1)});
+}
+
 TEST_CASE("a step that some made without this peer is taken as a mean") {
   const auto eight = contract(
       {{0, 10}, {1, 10}, {2, 10}, {3, 10}, {4, 10}, {5, 10}, {6, 10}, {7, 10}});
@@ -103,6 +114,14 @@ TEST_CASE("a step that some made without this peer is taken as a mean") {
     CHECK_FALSE(
         ask(x, report(0, 10), others, start + 1min + limits::next_step_pause)
             .donors.empty());
+  }
+  SUBCASE("nor of one, whatever it weighs, beside others") {
+    auto few = bound(0, contract({{0, 10}, {1, 10'000}, {2, 10}, {3, 10}}));
+    const auto alone = report(1, 11);
+    CHECK(ask(few, report(0, 10), {alone, report(2, 10)}).donors.empty());
+    // Who else is there may say.
+    CHECK(ask(few, report(0, 10), {alone}).is_next_step);
+    CHECK(ask(few, report(0, 10), {alone, report(2, 11)}).donors.size() == 2);
   }
   SUBCASE("nor of few, nor of strangers") {
     others[1] = report(2, 10);

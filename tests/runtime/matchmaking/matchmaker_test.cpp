@@ -741,6 +741,53 @@ TEST_CASE("who leads in its turn is not left for a smaller id") {
         == "following " + short_name(peer(4)));
 }
 
+TEST_CASE("who miscounts comes last for one step, then for two, up to 64; "
+          "and some day that is forgotten") {
+  leader_order order;
+  const auto steps_behind = [&] {
+    order.miscounts(peer(1));
+    order.miscounts(peer(1)); // By the same contract.
+    unsigned steps = 0;
+    for (; order.is_passed_over(peer(1)); ++steps) {
+      CHECK(order.before(peer(2), peer(1)));
+      order.begin_step();
+    }
+    CHECK(order.before(peer(1), peer(2)));
+    return steps;
+  };
+  for (unsigned expected : {1, 2, 4, 8, 16, 32, 64, 64})
+    CHECK(steps_behind() == expected);
+  for (unsigned i = 64; i < limits::miscount_memory; ++i)
+    order.begin_step();
+  CHECK(steps_behind() == 1);
+  // Of several the order is as ever, so somebody leads.
+  order.begin_step();
+  order.miscounts(peer(1));
+  order.miscounts(peer(2));
+  CHECK(order.before(peer(1), peer(2)));
+}
+
+TEST_CASE("however many miscount, only so many are remembered") {
+  const auto one_of = [](std::size_t i) {
+    auto who = peer(i % 200);
+    who.bytes[1] = static_cast<std::uint8_t>(i / 200);
+    return who;
+  };
+  leader_order order;
+  for (std::size_t i = 0; i < 2 * limits::most_miscounters; ++i) {
+    order.miscounts(one_of(i));
+    order.begin_step();
+  }
+  std::size_t remembered = 0;
+  for (std::size_t i = 0; i < 2 * limits::most_miscounters; ++i) {
+    auto again = order;
+    again.miscounts(one_of(i));
+    again.begin_step();
+    remembered += again.is_passed_over(one_of(i)); // For a second step.
+  }
+  CHECK(remembered == limits::most_miscounters);
+}
+
 TEST_CASE("peers that all lead at once end in the smallest one's group") {
   for (std::uint64_t seed = 1; seed <= 500; ++seed) {
     CAPTURE(seed);

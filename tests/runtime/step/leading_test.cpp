@@ -77,6 +77,26 @@ TEST_CASE("the first of those that could leads, the others wait their turn") {
   CHECK(x.leads(start + turn)); // It let its turn pass.
 }
 
+TEST_CASE(
+    "nobody follows, or waits for the round of, a leader that miscounts") {
+  scene x;
+  auto first = report(1);
+  x.hear(first);
+  CHECK_FALSE(x.leads(start));
+  x.it.miscounts(peer(1));
+  CHECK(x.leads(start));
+  first.phase = phase::averaging; // Alone.
+  x.hear(first);
+  CHECK(x.leads(start));
+  first.phase = phase::waiting;
+  x.hear(first);
+  x.it.begin_step();
+  CHECK_FALSE(x.leads(start));
+  first.phase = phase::averaging;
+  x.hear(first);
+  CHECK_FALSE(x.leads(start)); // It may be an honest one.
+}
+
 TEST_CASE("after a group that came to nothing there is a pause, ever longer") {
   scene x;
   x.it.dissolved(start);

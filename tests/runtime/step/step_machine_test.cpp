@@ -75,6 +75,17 @@ TEST_CASE("the stages of a step alone") {
   CHECK(x.last<matchmaking_facts>()->step == 1);
 }
 
+TEST_CASE("a leader whose contract miscounts is passed over in this step") {
+  machine x;
+  x.hold(0);
+  x.compute_all();
+  REQUIRE(x.it.in() == stage::frozen);
+  x.tell(group_dissolved{{}, "of peer 1 it counts 999 samples", peer(1)});
+  CHECK(x.last<matchmaking_facts>()->leaders.is_passed_over(peer(1)));
+  x.hold(1);
+  CHECK_FALSE(x.last<matchmaking_facts>()->leaders.is_passed_over(peer(1)));
+}
+
 TEST_CASE("an aborted round keeps the samples") {
   machine x;
   x.hold(0);

@@ -349,7 +349,7 @@ sim_network::forger make_forger(const std::string& manner, std::uint64_t seed) {
     return made<wrong_state>(seed);
   if (manner == "impostor")
     return made<impostor>(seed);
-  if (manner == "wrong_means") // Nothing on the way: see its owner.
+  if (manner == "wrong_means" || manner == "greedy") // See its owner.
     return [](const std::string&, outgoing_frame x) {
       return frames{std::move(x)};
     };

@@ -7,9 +7,9 @@
 
 namespace potluck {
 
-/// A machine of manner `wrong_means` lies consistently, so that its frames are
-/// what its program says: whoever runs that program has to bend the means
-/// (`bent_mean`).
+/// A machine of manner `wrong_means` or `greedy` lies consistently, so that its
+/// frames are what its program says: whoever runs that program has to bend the
+/// means (`bent_mean`), or what its contracts count.
 /// @param manner One of `misbehaviours()`; throws std::invalid_argument else.
 sim_network::forger make_forger(const std::string& manner, std::uint64_t seed);
 

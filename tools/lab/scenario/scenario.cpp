@@ -129,7 +129,7 @@ const std::vector<std::string>& misbehaviours() {
       "wrong_sums",  "nan",      "huge",        "stale",
       "equivocate",  "flood",    "silent",      "forged_records",
       "wrong_state", "impostor", "wrong_means", "boast",
-      "lag"};
+      "lag",         "greedy"};
   return names;
 }
 

@@ -65,6 +65,7 @@ void accidents::misbehave(const std::string& manner, std::size_t number) {
   auto& x = peers_.at(number);
   x.honest = false;
   x.box->bends_means = manner == "wrong_means";
+  x.box->is_greedy = manner == "greedy";
   judge_.of<fair_blame>().no_longer_honest(short_name(x.id));
   network_.corrupt_host(x.host, make_forger(manner, x.box->plan().seed));
 }
@@ -150,7 +151,7 @@ void accidents::end(const fault_event& x, std::size_t number) {
       return;
     case fault_kind::misbehave:
       network_.corrupt_host(it.host, nullptr);
-      it.box->bends_means = false;
+      it.box->bends_means = it.box->is_greedy = false;
       return;
     default:
       lasting_[number].erase(x.of);

@@ -76,6 +76,13 @@ void machine::start(peer_config config, audience listener, duration now,
       for (auto& x : mean)
         x += bent_mean;
   };
+  config.bend_contract = [this](group_contract& x) {
+    if (!is_greedy)
+      return;
+    auto& own = x.members.front();
+    own.samples *= greed;
+    own.loss_sum *= static_cast<double>(greed);
+  };
   config.child_started = [this](const std::string& name, const caf::actor& x) {
     children_[name] = x;
   };

@@ -86,6 +86,8 @@ public:
   void drift(double rate, duration now);
   double slowness = 1;      ///< Computes so many times slower than planned.
   bool bends_means = false; ///< Lies about what it averages.
+  bool is_greedy = false; ///< Counts its samples so many times where it leads:
+  static constexpr std::uint64_t greed = 256;
   bool stopped = false;
   /// Rare paths that its peers take; null: none.
   std::unique_ptr<fault_points> rare;
