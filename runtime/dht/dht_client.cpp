@@ -300,8 +300,17 @@ dht_actions dht_client::look(time_point now) {
     overdue_.emplace(x.token, x);
     unanswered(x, now);
   }
+  std::set<std::uint64_t> held_up;
+  for (auto& x : requests_.sent_before(now - limits::routing_floor))
+    if (const auto at = searches_.find(x.what); at != searches_.end()) {
+      at->second.state.slow(x.peer);
+      held_up.insert(x.what);
+    }
+  for (auto id : held_up)
+    advance(id, now);
   for (auto i = searches_.begin(); i != searches_.end();)
-    if (has_enough(i->second, now)) {
+    if (has_enough(i->second, now)
+        || now - i->second.began >= limits::lookup_patience) {
       finish(i->second, now);
       i = searches_.erase(i);
     } else {

@@ -70,6 +70,11 @@ void disjoint_lookup::failed(const peer_id& who) {
     paths_[at->second].failed(who);
 }
 
+void disjoint_lookup::slow(const peer_id& who) {
+  if (const auto at = asked_by_.find(who); at != asked_by_.end())
+    paths_[at->second].slow(who);
+}
+
 bool disjoint_lookup::done() const {
   return std::all_of(paths_.begin(), paths_.end(),
                      [](const auto& x) { return x.done(); });

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <stdexcept>
+#include <utility>
 
 #include "runtime/dialable.hpp"
 
@@ -90,7 +91,8 @@ bool lookup::believed(const candidate& x) const {
                      });
 }
 
-std::vector<const lookup::candidate*> lookup::line(std::size_t most) const {
+std::vector<const lookup::candidate*> lookup::line(std::size_t most,
+                                                   bool waits) const {
   std::vector<const candidate*> result;
   std::vector<const candidate*> behind;
   std::map<std::string, std::size_t> crowds;
@@ -98,7 +100,7 @@ std::vector<const lookup::candidate*> lookup::line(std::size_t most) const {
   for (const auto& [distance, x] : candidates_) {
     if (result.size() == most)
       return result;
-    if (x.state == progress::failed
+    if (x.state == progress::failed || (x.slow && !waits)
         || (x.state == progress::known && !believed(x)))
       continue;
     const bool surplus
@@ -116,7 +118,7 @@ std::vector<contact> lookup::next() {
   std::vector<contact> result;
   if (done_)
     return result;
-  const auto all = line(std::max(how_.parallel, quorum()));
+  const auto all = line(std::max(how_.parallel, quorum()), false);
   // While the alpha closest have not all answered, closer ones are to be found.
   const auto first = std::min(how_.parallel, all.size());
   const bool close
@@ -126,7 +128,7 @@ std::vector<contact> lookup::next() {
             [](const candidate* x) { return x->state == progress::answered; });
   const auto width = close ? quorum() : how_.parallel;
   for (std::size_t i = 0; i < all.size() && i < quorum(); ++i) {
-    if (in_flight_ >= width || asked_ >= max_asked)
+    if (in_flight_ - slow_ >= width || asked_ >= max_asked)
       break;
     if (all[i]->state != progress::known)
       continue;
@@ -149,6 +151,7 @@ lookup::candidate* lookup::awaited(const peer_id& who) {
 void lookup::settle(candidate& x, progress outcome) {
   x.state = outcome;
   --in_flight_;
+  slow_ -= std::exchange(x.slow, false) ? 1 : 0;
   for (const auto& voucher : x.vouchers) {
     auto& standing = vouchers_[voucher];
     ++(outcome == progress::answered ? standing.answered : standing.failed);
@@ -184,6 +187,14 @@ lookup::verdict lookup::failed(const peer_id& who) {
   settle(*x, progress::failed);
   conclude();
   return verdict::taken;
+}
+
+void lookup::slow(const peer_id& who) {
+  auto* x = awaited(who);
+  if (x == nullptr || x->slow)
+    return;
+  x->slow = true;
+  ++slow_;
 }
 
 void lookup::passed_over(const peer_id& who) {

@@ -205,6 +205,27 @@ TEST_CASE("Sybils of one network have few places, however many they are") {
   CHECK(named / 500 < 0.2 * bucket_size);
 }
 
+TEST_CASE("Sybils that answer slowly on purpose hold up no publication") {
+  world::settings how;
+  how.routers = 200;
+  how.leaves_an_hour = 0;
+  how.sybils_wait = 10s;
+  trial x{how};
+  x.it.run_for(2min); // They are known to take so long.
+  std::size_t in_time = 0;
+  for (int i = 0; i < 30; ++i) {
+    const auto key = key_of("early, of " + std::to_string(i));
+    x.it.publish(x.it.any_honest(), key);
+    x.it.run_for(4s);
+    in_time += x.it.copies(key) > 8;
+  }
+  CHECK(in_time == 30);
+  x.publish(20);
+  const auto said = x.look_up(100, 5min, true);
+  CHECK(said.asked > 80);
+  CHECK(said.right == said.asked);
+}
+
 TEST_CASE("a campus that is one network finds what its peers publish") {
   world::settings how;
   how.routers = 1;
