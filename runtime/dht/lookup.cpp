@@ -11,7 +11,8 @@ namespace potluck {
 
 lookup::lookup(const record_key& target, const peer_id& self,
                const std::vector<contact>& seeds, settings how)
-    : target_(target), self_(self), how_(how) {
+    : target_(target), self_(self), how_(how), doubted_(how.doubted),
+      few_(seeds.size() <= how.parallel) {
   if (how.parallel == 0 || how.quorum == 0 || how.quorum > how.closest)
     throw std::invalid_argument(
         "a lookup needs parallel > 0 and 0 < quorum <= closest.");
@@ -38,7 +39,9 @@ void lookup::take(const contact& who, const peer_id* voucher) {
     fresh.root = who.id;
     if (voucher != nullptr) {
       fresh.vouchers.push_back(*voucher);
-      fresh.root = candidates_.at(distance_between(target_, *voucher)).root;
+      const auto& by = candidates_.at(distance_between(target_, *voucher));
+      if (!few_ || !by.vouchers.empty())
+        fresh.root = by.root;
     }
     if (candidates_.size() < max_candidates || make_room(fresh.crowd, distance))
       candidates_.emplace(distance, std::move(fresh));

@@ -48,6 +48,8 @@ public:
     /// 1 to `closest`. For nodes: all. For records, 5 suffice: that all of them
     /// are strangers to a record stored on the 20 closest takes much churn.
     std::size_t quorum = bucket_size;
+    /// Not 0: it is in doubt from the start, with this quorum; see `doubt`.
+    std::size_t doubted = 0;
     /// Who is asked only for want of others; null: nobody.
     std::function<bool(const peer_id&)> avoids = {};
   };
@@ -162,7 +164,7 @@ private:
     bool slow = false; ///< While it is asked.
     progress state = progress::known;
     std::vector<peer_id> vouchers; ///< Empty for seeds, which are trusted.
-    peer_id root;                  ///< The seed that it is first known through.
+    peer_id root; ///< The seed that it is first known through, or see `few_`.
   };
 
   /// What came of the contacts that one peer named.
@@ -198,6 +200,8 @@ private:
   std::size_t slow_ = 0; ///< Of these.
   std::size_t asked_ = 0;
   std::size_t doubted_ = 0; ///< Quorum while it is in doubt; else 0.
+  /// It began with so few that each whom these name counts as a beginning, too.
+  bool few_ = false;
   bool done_ = false;
   record_store found_;
 };
