@@ -12,6 +12,11 @@ namespace {
 
 /// Of the closest that must answer a look-up for records (lookup.hpp says why).
 constexpr std::size_t record_quorum = 5;
+/// So many must answer before these where a table begins, and in one of three
+/// look-ups of the own id: there the spacing of the neighbours is no measure,
+/// who may be a lie together.
+constexpr std::size_t thorough_quorum = 2 * bucket_size;
+constexpr std::size_t thorough_every = 3;
 
 template <class Names>
 known_marks marks_of(const Names& names, std::uint64_t token) {
@@ -42,10 +47,11 @@ dht_actions dht_client::done() {
 dht_client::search dht_client::search_for(const record_key& target,
                                           time_point now,
                                           const std::vector<contact>& seeds,
-                                          std::size_t quorum,
-                                          std::size_t paths) const {
+                                          std::size_t quorum, std::size_t paths,
+                                          std::size_t doubted) const {
   lookup::settings how;
   how.quorum = quorum;
+  how.doubted = doubted;
   how.avoids
       = [this, now](const peer_id& who) { return node_.puts_off(who, now); };
   return {disjoint_lookup{target, self_, seeds, how, paths, node_.spacing()},
@@ -69,7 +75,7 @@ dht_actions dht_client::publish(dht_record record, std::size_t copies,
     store_at(nearest(std::move(nodes), copies), record, now);
     return done();
   }
-  auto s = search_for(key, now, node_.closest(key));
+  auto s = search_for(key, now, node_.seeds(key));
   s.to_store = std::move(record);
   s.copies = copies;
   begin(std::move(s), now);
@@ -78,8 +84,9 @@ dht_actions dht_client::publish(dht_record record, std::size_t copies,
 
 dht_actions dht_client::look_up(std::uint64_t number, question x,
                                 time_point now) {
-  auto s = search_for(x.key, now, node_.closest(x.key), record_quorum,
-                      x.matters ? disjoint_lookup::careful : 1);
+  auto s = search_for(x.key, now, node_.seeds(x.key), record_quorum,
+                      x.matters ? disjoint_lookup::careful : 1,
+                      x.matters && node_.spacing() == 0 ? thorough_quorum : 0);
   s.number = number;
   s.wish = std::move(x);
   begin(std::move(s), now);
@@ -91,8 +98,10 @@ dht_actions dht_client::refresh(time_point now) {
     return done();
   for (auto& target : node_.refresh_targets(now)) {
     const bool own = target == point_of(self_);
-    begin(search_for(target, now, node_.closest(target),
-                     own ? bucket_size : record_quorum),
+    const bool thorough = own && own_lookups_++ % thorough_every == 0;
+    begin(search_for(target, now, node_.seeds(target),
+                     own ? bucket_size : record_quorum, 1,
+                     thorough ? thorough_quorum : 0),
           now);
   }
   return done();
@@ -103,8 +112,9 @@ dht_actions dht_client::joined(const contact& who, bool asks, time_point now) {
   if (const auto old = node_.joined(who, now))
     if (auto token = issue(*old, 0, now))
       actions_.push_back(dht_call{*old, routing_ping{*token}});
-  if (asks && is_new && node_.knows(who.id) && introductions_.take(now)) {
-    auto s = search_for(point_of(self_), now, {who});
+  if (asks && is_new && introductions_.take(now)) {
+    auto s = search_for(point_of(self_), now, {who}, bucket_size, 1,
+                        node_.spacing() == 0 ? thorough_quorum : 0);
     for (const auto& x : node_.closest(point_of(self_)))
       s.known_here.push_back(x.id);
     begin(std::move(s), now);
@@ -252,10 +262,25 @@ dht_actions dht_client::read(const peer_id& from, const records_stored& x,
   return done();
 }
 
+std::vector<contact>
+dht_client::unknown_neighbours(const search& s, std::vector<contact> named) {
+  const auto& known = s.known_here; // Closest first.
+  named.erase(
+      std::remove_if(
+          named.begin(), named.end(),
+          [&](const contact& who) {
+            return std::find(known.begin(), known.end(), who.id) != known.end()
+                   || (known.size() >= bucket_size
+                       && !closer(s.state.target(), who.id, known.back()));
+          }),
+      named.end());
+  return named;
+}
+
 dht_actions dht_client::read(const peer_id& from, const nodes_found& x,
                              time_point now) {
   return use_answer(from, x.token, now, [&](search& s) {
-    s.state.answered(from, x.nodes, {}, now);
+    s.state.answered(from, unknown_neighbours(s, x.nodes), {}, now);
   });
 }
 
@@ -300,8 +325,17 @@ dht_actions dht_client::look(time_point now) {
     overdue_.emplace(x.token, x);
     unanswered(x, now);
   }
+  std::set<std::uint64_t> held_up;
+  for (auto& x : requests_.sent_before(now - limits::routing_floor))
+    if (const auto at = searches_.find(x.what); at != searches_.end()) {
+      at->second.state.slow(x.peer);
+      held_up.insert(x.what);
+    }
+  for (auto id : held_up)
+    advance(id, now);
   for (auto i = searches_.begin(); i != searches_.end();)
-    if (has_enough(i->second, now)) {
+    if (has_enough(i->second, now)
+        || now - i->second.began >= limits::lookup_patience) {
       finish(i->second, now);
       i = searches_.erase(i);
     } else {

@@ -152,8 +152,9 @@ private:
     std::optional<dht_record> to_store; ///< When for a publication.
     std::size_t copies = bucket_size;   ///< Of these.
     std::set<peer_id> stored_at;        ///< Those that it was sent to.
-    std::vector<peer_id> known_here;    ///< Nodes that nobody need name, too.
-    std::vector<std::uint32_t> stored;  ///< As each node that answered says.
+    /// Of one for unknown neighbours: the known ones, the closest first.
+    std::vector<peer_id> known_here;
+    std::vector<std::uint32_t> stored; ///< As each node that answered says.
     time_point began{};
   };
   /// For each, the search that it serves, or 0 for a ping or store.
@@ -161,8 +162,12 @@ private:
 
   search search_for(const record_key& target, time_point now,
                     const std::vector<contact>& seeds,
-                    std::size_t quorum = bucket_size,
-                    std::size_t paths = 1) const;
+                    std::size_t quorum = bucket_size, std::size_t paths = 1,
+                    std::size_t doubted = 0) const;
+  /// Of the nodes that an answer names, those that a search for unknown
+  /// neighbours is for; of any other, all.
+  static std::vector<contact> unknown_neighbours(const search& s,
+                                                 std::vector<contact> named);
   void begin(search s, time_point now);
   void advance(std::uint64_t id, time_point now);
   void finish(search& s, time_point now);
@@ -193,6 +198,7 @@ private:
   std::map<std::uint64_t, request> overdue_;
   std::map<std::uint64_t, search> searches_;
   std::uint64_t next_search_ = 1;
+  std::uint64_t own_lookups_ = 0; ///< Refreshes of the own id.
   neighbourhoods published_;
   token_bucket introductions_{limits::introductions_a_second,
                               limits::introductions_at_once};

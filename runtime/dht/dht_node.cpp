@@ -36,6 +36,15 @@ void dht_node::lives(const peer_id& who, time_point now) {
     table_.seen({who, at->second}, now);
 }
 
+std::vector<contact> dht_node::seeds(const record_key& target) const {
+  auto result = closest(target);
+  for (auto& x : table_.longest_known())
+    if (std::none_of(result.begin(), result.end(),
+                     [&](const contact& y) { return y.id == x.id; }))
+      result.push_back(std::move(x));
+  return result;
+}
+
 double dht_node::spacing() const {
   const auto own = point_of(table_.self());
   const auto neighbours = closest(own);

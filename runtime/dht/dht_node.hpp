@@ -58,6 +58,9 @@ public:
   std::vector<contact> closest(const record_key& target) const {
     return table_.closest(target, bucket_size);
   }
+  /// Where a look-up begins: with the closest, and in case of doubt with the
+  /// one of each bucket that has been known for longest, too.
+  std::vector<contact> seeds(const record_key& target) const;
   /// How far from each other nodes lie, as a part of the space, by this node's
   /// own neighbours; 0 while it knows too few.
   double spacing() const;

@@ -9,7 +9,7 @@ disjoint_lookup::disjoint_lookup(const record_key& target, const peer_id& self,
                                  std::vector<contact> seeds,
                                  lookup::settings how, std::size_t paths,
                                  double spacing)
-    : how_(how), spacing_(spacing), quorum_(how.quorum) {
+    : how_(how), spacing_(spacing), quorum_(std::max(how.quorum, how.doubted)) {
   if (paths == 0)
     throw std::invalid_argument("a disjoint_lookup needs a path.");
   std::sort(seeds.begin(), seeds.end(), [&](const auto& a, const auto& b) {
@@ -68,6 +68,11 @@ void disjoint_lookup::answered(const peer_id& who,
 void disjoint_lookup::failed(const peer_id& who) {
   if (const auto at = asked_by_.find(who); at != asked_by_.end())
     paths_[at->second].failed(who);
+}
+
+void disjoint_lookup::slow(const peer_id& who) {
+  if (const auto at = asked_by_.find(who); at != asked_by_.end())
+    paths_[at->second].slow(who);
 }
 
 bool disjoint_lookup::done() const {

@@ -50,6 +50,7 @@ public:
   void answered(const peer_id& who, const std::vector<contact>& nodes,
                 const std::vector<dht_record>& records, time_point now);
   void failed(const peer_id& who);
+  void slow(const peer_id& who);
   bool done() const;
   bool awaits_only() const;
   /// Closest first, as each path has it; merged.

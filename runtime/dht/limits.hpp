@@ -16,6 +16,9 @@ constexpr auto routing_interval = 500ms;
 constexpr auto routing_patience = 3s;
 constexpr auto routing_floor = 1s;
 constexpr auto routing_cap = 16s;
+/// For a look-up, of whose nodes each may take as long as it is allowed to: it
+/// ends with what it has found.
+constexpr auto lookup_patience = 30s;
 /// Requests remembered after their deadlines: a late answer says how much more
 /// patience the node needs.
 constexpr std::size_t overdue_requests = 256;

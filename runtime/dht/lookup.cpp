@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <stdexcept>
+#include <utility>
 
 #include "runtime/dialable.hpp"
 
@@ -10,7 +11,8 @@ namespace potluck {
 
 lookup::lookup(const record_key& target, const peer_id& self,
                const std::vector<contact>& seeds, settings how)
-    : target_(target), self_(self), how_(how) {
+    : target_(target), self_(self), how_(how), doubted_(how.doubted),
+      few_(seeds.size() <= how.parallel) {
   if (how.parallel == 0 || how.quorum == 0 || how.quorum > how.closest)
     throw std::invalid_argument(
         "a lookup needs parallel > 0 and 0 < quorum <= closest.");
@@ -37,7 +39,9 @@ void lookup::take(const contact& who, const peer_id* voucher) {
     fresh.root = who.id;
     if (voucher != nullptr) {
       fresh.vouchers.push_back(*voucher);
-      fresh.root = candidates_.at(distance_between(target_, *voucher)).root;
+      const auto& by = candidates_.at(distance_between(target_, *voucher));
+      if (!few_ || !by.vouchers.empty())
+        fresh.root = by.root;
     }
     if (candidates_.size() < max_candidates || make_room(fresh.crowd, distance))
       candidates_.emplace(distance, std::move(fresh));
@@ -90,7 +94,8 @@ bool lookup::believed(const candidate& x) const {
                      });
 }
 
-std::vector<const lookup::candidate*> lookup::line(std::size_t most) const {
+std::vector<const lookup::candidate*> lookup::line(std::size_t most,
+                                                   bool waits) const {
   std::vector<const candidate*> result;
   std::vector<const candidate*> behind;
   std::map<std::string, std::size_t> crowds;
@@ -98,7 +103,7 @@ std::vector<const lookup::candidate*> lookup::line(std::size_t most) const {
   for (const auto& [distance, x] : candidates_) {
     if (result.size() == most)
       return result;
-    if (x.state == progress::failed
+    if (x.state == progress::failed || (x.slow && !waits)
         || (x.state == progress::known && !believed(x)))
       continue;
     const bool surplus
@@ -116,7 +121,7 @@ std::vector<contact> lookup::next() {
   std::vector<contact> result;
   if (done_)
     return result;
-  const auto all = line(std::max(how_.parallel, quorum()));
+  const auto all = line(std::max(how_.parallel, quorum()), false);
   // While the alpha closest have not all answered, closer ones are to be found.
   const auto first = std::min(how_.parallel, all.size());
   const bool close
@@ -126,7 +131,7 @@ std::vector<contact> lookup::next() {
             [](const candidate* x) { return x->state == progress::answered; });
   const auto width = close ? quorum() : how_.parallel;
   for (std::size_t i = 0; i < all.size() && i < quorum(); ++i) {
-    if (in_flight_ >= width || asked_ >= max_asked)
+    if (in_flight_ - slow_ >= width || asked_ >= max_asked)
       break;
     if (all[i]->state != progress::known)
       continue;
@@ -149,6 +154,7 @@ lookup::candidate* lookup::awaited(const peer_id& who) {
 void lookup::settle(candidate& x, progress outcome) {
   x.state = outcome;
   --in_flight_;
+  slow_ -= std::exchange(x.slow, false) ? 1 : 0;
   for (const auto& voucher : x.vouchers) {
     auto& standing = vouchers_[voucher];
     ++(outcome == progress::answered ? standing.answered : standing.failed);
@@ -184,6 +190,14 @@ lookup::verdict lookup::failed(const peer_id& who) {
   settle(*x, progress::failed);
   conclude();
   return verdict::taken;
+}
+
+void lookup::slow(const peer_id& who) {
+  auto* x = awaited(who);
+  if (x == nullptr || x->slow)
+    return;
+  x->slow = true;
+  ++slow_;
 }
 
 void lookup::passed_over(const peer_id& who) {

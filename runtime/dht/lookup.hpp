@@ -17,6 +17,7 @@
 /// - Of one network (/24, /48) two count among the closest while there are
 ///   others, however close its ids are; and who was silent lately is asked when
 ///   nobody else is left.
+/// - Who takes long to answer holds up nobody else.
 /// - An answer is hearsay. At most k of its contacts are taken; a look-up keeps
 ///   and asks a bounded number of them; and a peer whose contacts mostly fail
 ///   is a liar, whose word alone gets nobody asked any more.
@@ -47,6 +48,8 @@ public:
     /// 1 to `closest`. For nodes: all. For records, 5 suffice: that all of them
     /// are strangers to a record stored on the 20 closest takes much churn.
     std::size_t quorum = bucket_size;
+    /// Not 0: it is in doubt from the start, with this quorum; see `doubt`.
+    std::size_t doubted = 0;
     /// Who is asked only for want of others; null: nobody.
     std::function<bool(const peer_id&)> avoids = {};
   };
@@ -95,6 +98,9 @@ public:
 
   /// Counts a request to `who` that failed or was answered too late.
   verdict failed(const peer_id& who);
+  /// The answer of `who` takes long. It counts when it comes, and the look-up
+  /// does not end before its failure; but the next in line is asked meanwhile.
+  void slow(const peer_id& who);
   /// Takes back that `who` is asked: it is not to be. Says nothing against who
   /// named it.
   void passed_over(const peer_id& who);
@@ -155,9 +161,10 @@ private:
     contact who;
     std::string crowd; ///< See `crowd_of`.
     bool avoided = false;
+    bool slow = false; ///< While it is asked.
     progress state = progress::known;
     std::vector<peer_id> vouchers; ///< Empty for seeds, which are trusted.
-    peer_id root;                  ///< The seed that it is first known through.
+    peer_id root; ///< The seed that it is first known through, or see `few_`.
   };
 
   /// What came of the contacts that one peer named.
@@ -173,8 +180,8 @@ private:
   /// Makes room for one more of a crowd, at this distance.
   bool make_room(const std::string& crowd, const xor_distance& distance);
   /// Those that live or may, in the order in which they count; the first so
-  /// many.
-  std::vector<const candidate*> line(std::size_t most) const;
+  /// many. Without those that are slow, if they are not to be waited for.
+  std::vector<const candidate*> line(std::size_t most, bool waits = true) const;
   bool believed(const candidate& x) const;
   candidate* awaited(const peer_id& who);
   void settle(candidate& x, progress outcome);
@@ -190,8 +197,11 @@ private:
   std::map<xor_distance, candidate> candidates_; ///< Closest first.
   std::map<peer_id, reputation> vouchers_;
   std::size_t in_flight_ = 0;
+  std::size_t slow_ = 0; ///< Of these.
   std::size_t asked_ = 0;
   std::size_t doubted_ = 0; ///< Quorum while it is in doubt; else 0.
+  /// It began with so few that each whom these name counts as a beginning, too.
+  bool few_ = false;
   bool done_ = false;
   record_store found_;
 };

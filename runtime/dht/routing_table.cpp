@@ -198,6 +198,18 @@ std::vector<contact> routing_table::closest(const record_key& target,
   return result;
 }
 
+std::vector<contact> routing_table::longest_known() const {
+  std::vector<contact> result;
+  for (const auto& home : buckets_) {
+    const auto first = std::min_element(
+        home.entries.begin(), home.entries.end(),
+        [](const entry& a, const entry& b) { return a.since < b.since; });
+    if (first != home.entries.end())
+      result.push_back(first->who);
+  }
+  return result;
+}
+
 void routing_table::looked_up(const record_key& target, time_point now) {
   if (auto* home = bucket_at(common_prefix_bits(self_, target)))
     home->looked_up = now;

@@ -96,6 +96,9 @@ public:
   /// are listed only when there are fewer than `n` others.
   std::vector<contact> closest(const record_key& target, std::size_t n) const;
 
+  /// Of each bucket the contact that has had its place for longest.
+  std::vector<contact> longest_known() const;
+
   /// Notes that a look-up of `target` was made, which refreshes its bucket.
   void looked_up(const record_key& target, time_point now);
 

@@ -84,6 +84,15 @@ public:
     return result;
   }
 
+  /// The requests that were made before `then`.
+  std::vector<pending> sent_before(time_point then) const {
+    std::vector<pending> result;
+    for (const auto& [token, x] : pending_)
+      if (x.sent < then)
+        result.push_back(x);
+    return result;
+  }
+
   /// Takes the requests to `peer`, for instance because it left.
   std::vector<pending> cancel(const peer_id& peer) {
     std::vector<pending> result;

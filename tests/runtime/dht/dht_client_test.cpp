@@ -5,6 +5,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <functional>
+#include <set>
+
 using namespace potluck;
 using namespace std::chrono_literals;
 
@@ -119,10 +123,10 @@ TEST_CASE("a look-up that matters takes three paths, another one") {
       for (auto& more : of<dht_call>(next))
         calls.push_back(more);
       for (auto& end : of<lookup_over>(next))
-        CHECK(end.answers == (matters ? 15 : 5));
+        CHECK(end.answers == (matters ? 18 : 5));
     }
     CHECK_FALSE(x.client.waits());
-    CHECK(asked == (matters ? 15 : 5));
+    CHECK(asked == (matters ? 18 : 5)); // With so few it asks all.
     CHECK(paths.size() == (matters ? 3 : 1));
   }
 }
@@ -286,4 +290,91 @@ TEST_CASE("a record that no rule allows is not published") {
   record.kind = record_kind::none;
   CHECK(x.client.publish(record, 10, at(0s)).empty());
   CHECK_FALSE(x.client.waits());
+}
+
+TEST_CASE("a table that liars have filled asks whom it has known for longest") {
+  // One far away, and then those around this peer, who name only each other.
+  dht_node here{node(1).id, 7, made_up(node(1).id)};
+  dht_client client{node(1).id, here, 100};
+  const auto old = node(200);
+  here.joined(old, at(0s));
+  std::vector<contact> liars;
+  for (std::uint8_t i = 0; i < 60; ++i) {
+    liars.push_back({node(1).id, {"10.0.1." + std::to_string(i), 7000}});
+    liars.back().id.bytes[i < 30 ? 1 : 0] ^= i % 30 + 1;
+    here.joined(liars.back(), at(1s));
+  }
+  std::size_t asked = 0;
+  bool asked_old = false;
+  auto calls = of<dht_call>(client.refresh(at(1min)));
+  while (!calls.empty()) {
+    const auto call = calls.back();
+    calls.pop_back();
+    const auto request = std::get<find_nodes>(call.content);
+    ++asked;
+    if (call.to == old && request.target == point_of(node(1).id))
+      asked_old = true;
+    for (auto& more : of<dht_call>(client.read(
+             call.to.id, nodes_found{request.token, liars}, at(1min))))
+      calls.push_back(more);
+  }
+  CHECK(asked_old);
+  CHECK(asked <= 3 * lookup::max_asked);
+}
+
+TEST_CASE("who answers slowly on purpose delays a publication by a second") {
+  scene x{14};
+  // The five closest to the key are silent, and so is whom they name.
+  std::vector<contact> nodes;
+  for (std::uint8_t i = 2; i < 16; ++i)
+    nodes.push_back(node(i));
+  std::sort(nodes.begin(), nodes.end(),
+            [&](auto& a, auto& b) { return closer(x.key, a.id, b.id); });
+  std::set<peer_id> slow;
+  for (std::size_t i = 0; i < 5; ++i)
+    slow.insert(nodes[i].id);
+  std::size_t stored = 0;
+  const std::function<void(dht_actions, duration)> play
+      = [&](dht_actions xs, duration now) {
+          for (auto& call : of<dht_call>(xs)) {
+            stored += std::holds_alternative<store_records>(call.content);
+            const auto request = std::get_if<find_nodes>(&call.content);
+            if (request != nullptr && slow.count(call.to.id) == 0)
+              play(x.client.read(call.to.id, nodes_found{request->token, {}},
+                                 at(now)),
+                   now);
+          }
+        };
+  play(x.client.publish(x.own(), 8, at(0s)), 0s);
+  CHECK(stored == 0); // The three closest are waited for.
+  play(x.client.look(at(1001ms)), 1001ms);
+  CHECK(stored == 8);
+}
+
+TEST_CASE("a look-up ends in time, however many nodes take long one by one") {
+  scene x{1};
+  auto calls = of<dht_call>(x.client.look_up(5, {x.key, {}, 0}, at(0s)));
+  duration now{0};
+  bool over = false;
+  for (std::size_t i = 0; i < lookup::max_asked && !over; ++i) {
+    REQUIRE(calls.size() == 1);
+    for (int looks = 0; looks < 3 && !over; ++looks) {
+      now += 500ms;
+      over = !of<lookup_over>(x.client.look(at(now))).empty();
+    }
+    if (over)
+      break;
+    now += 400ms;
+    // It names one that is closer still.
+    contact more = node(30);
+    more.id.bytes = x.key.bytes;
+    more.id.bytes[4 + i / 8] ^= static_cast<std::uint8_t>(0x80u >> i % 8);
+    records_found answer;
+    answer.token = std::get<find_records>(calls[0].content).token;
+    answer.nodes = {more};
+    calls = of<dht_call>(x.client.read(calls[0].to.id, answer, at(now)));
+  }
+  CHECK(over);
+  CHECK(now >= limits::lookup_patience);
+  CHECK(now <= limits::lookup_patience + 500ms);
 }

@@ -242,3 +242,51 @@ TEST_CASE("a look-up in a swarm that is as dense as its neighbourhood asks no "
   }
   CHECK(more <= 4);
 }
+
+TEST_CASE("who begins with one node is not led astray by the first to answer") {
+  // A thousand nodes, and two hundred that name only each other. The one that
+  // it begins with knows three of these, closer than the others that it knows.
+  random_stream random{5};
+  const auto target = random.draw<record_key>();
+  const auto nearer
+      = [&](auto& a, auto& b) { return closer(target, a.id, b.id); };
+  std::vector<contact> honest, sybils;
+  for (std::size_t i = 0; i < 1000; ++i)
+    honest.push_back({random.draw<peer_id>(), {"10.0.0.1", 7000}});
+  for (std::size_t i = 0; i < 200; ++i)
+    sybils.push_back({random.draw<peer_id>(), {"10.0.0.2", 7000}});
+  std::sort(honest.begin(), honest.end(), nearer);
+  std::sort(sybils.begin(), sybils.end(), nearer);
+  const std::vector<contact> first{sybils.begin(), sybils.begin() + 20};
+  std::vector<contact> few{sybils[20], sybils[21], sybils[22]};
+  for (std::size_t i = 4; i <= 20; ++i)
+    few.push_back(honest[120 + 40 * i]);
+
+  for (std::size_t doubted : {std::size_t{0}, 2 * bucket_size}) {
+    CAPTURE(doubted);
+    lookup::settings how;
+    how.doubted = doubted;
+    disjoint_lookup search{target, random.draw<peer_id>(), {honest[999]}, how};
+    for (auto some = search.next(); !some.empty(); some = search.next())
+      for (auto& x : some) {
+        const bool lies = x.where.host == "10.0.0.2";
+        const std::vector<contact> truth{honest.begin(), honest.begin() + 20};
+        search.answered(x.id,
+                        lies                     ? first
+                        : x.id == honest[999].id ? few
+                                                 : truth,
+                        {}, time_point{});
+      }
+    CHECK(search.done());
+    CHECK(search.asked() <= lookup::max_asked);
+    const auto found = search.closest();
+    REQUIRE(found.size() == bucket_size);
+    const auto are_honest
+        = std::count_if(found.begin(), found.end(),
+                        [](auto& x) { return x.where.host == "10.0.0.1"; });
+    if (doubted == 0)
+      CHECK(are_honest == 0);
+    else
+      CHECK(are_honest >= 10);
+  }
+}

@@ -482,3 +482,38 @@ TEST_CASE("whatever peers answer, a look-up ends within its limits") {
     CHECK(search.closest().size() <= bucket_size);
   }
 }
+
+TEST_CASE("who takes long to answer holds up nobody else") {
+  random_stream random{21};
+  const auto target = random.draw<record_key>();
+  auto nodes = draw(8, random);
+  sort_by_distance(nodes, target);
+  lookup::settings how;
+  how.quorum = 3;
+  lookup search{target, random.draw<peer_id>(), nodes, how};
+  const auto first = search.next();
+  REQUIRE(first.size() == 3);
+  for (auto& x : first) {
+    search.slow(x.id);
+    search.slow(x.id);
+  }
+  search.slow(nodes[7].id); // It was not asked.
+  CHECK(search.next() == std::vector<contact>{nodes[3], nodes[4], nodes[5]});
+  for (std::size_t i : {3, 4, 5})
+    search.answered(nodes[i].id, {});
+  CHECK(search.next().empty());
+  CHECK_FALSE(search.done()); // They are closer, and may yet answer.
+  SUBCASE("and counts when it answers") {
+    for (auto& x : first)
+      search.answered(x.id, {});
+    CHECK(search.done());
+    CHECK(search.closest().front() == nodes[0]);
+  }
+  SUBCASE("and may fail") {
+    for (auto& x : first)
+      search.failed(x.id);
+    CHECK(search.done());
+    CHECK(search.closest().front() == nodes[3]);
+  }
+  CHECK(search.in_flight() == 0);
+}

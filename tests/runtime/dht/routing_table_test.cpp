@@ -333,3 +333,21 @@ TEST_CASE("whatever happens, a table is bounded and keeps every id in place") {
     CHECK(*std::max_element(per_bucket.begin(), per_bucket.end()) <= 3);
   }
 }
+
+TEST_CASE(
+    "of each bucket the contact that has been there for longest is told") {
+  random_stream random{11};
+  const auto self = random.draw<peer_id>();
+  routing_table table{self};
+  CHECK(table.longest_known().empty());
+  std::vector<contact> first;
+  for (std::size_t bits : {0u, 3u, 9u}) {
+    first.push_back(neighbour(self, bits, random));
+    table.seen(first.back(), time_point{});
+    for (std::size_t i = 1; i < bucket_size; ++i)
+      table.seen(neighbour(self, bits, random), time_point{1s * i});
+  }
+  for (auto& x : first) // That it is heard again changes nothing.
+    table.seen(x, time_point{1min});
+  CHECK(table.longest_known() == first);
+}

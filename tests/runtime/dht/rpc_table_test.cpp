@@ -130,3 +130,17 @@ TEST_CASE("every request ends exactly once, however it ends") {
     CHECK(std::set<int>(ended.begin(), ended.end()).size() == ended.size());
   }
 }
+
+TEST_CASE("what was asked before a time is listed, and stays pending") {
+  rpc_table<int> table;
+  const auto at = [](int s) { return time_point{std::chrono::seconds{s}}; };
+  const peer_id who{};
+  table.issue(who, 1, at(1), std::chrono::seconds{9});
+  table.issue(who, 2, at(2), std::chrono::seconds{9});
+  CHECK(table.sent_before(at(1)).empty());
+  const auto one = table.sent_before(at(2));
+  REQUIRE(one.size() == 1);
+  CHECK(one[0].what == 1);
+  CHECK(table.sent_before(at(3)).size() == 2);
+  CHECK(table.size() == 2);
+}

@@ -1,6 +1,7 @@
 /// A swarm with churn and Sybils, held against what it is to reach.
 ///
-/// POTLUCK_ROUTERS says how many routers there are (default 500).
+/// POTLUCK_ROUTERS says how many routers there are (default 500), POTLUCK_SEED
+/// from which seed chance comes (default 1).
 #include "tests/runtime/dht/swarm_world.hpp"
 
 #include <doctest/doctest.h>
@@ -16,9 +17,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-std::size_t routers() {
-  const char* x = std::getenv("POTLUCK_ROUTERS");
-  return x == nullptr ? 500 : std::stoul(x);
+std::size_t set_to(const char* name, std::size_t by_default) {
+  const char* x = std::getenv(name);
+  return x == nullptr ? by_default : std::stoul(x);
 }
 
 struct tally {
@@ -119,7 +120,8 @@ std::size_t median(std::vector<std::size_t> x) {
 
 TEST_CASE("a swarm with churn and Sybils finds what its peers publish") {
   world::settings how;
-  how.routers = routers();
+  how.routers = set_to("POTLUCK_ROUTERS", 500);
+  how.seed = set_to("POTLUCK_SEED", 1);
   trial x{how};
   // Its first refreshes fill the tables; from then on this is their upkeep.
   x.it.run_for(10min);
@@ -139,6 +141,7 @@ TEST_CASE("a swarm with churn and Sybils finds what its peers publish") {
                       << " % right, median hops " << median(said.hops)
                       << ", median requests " << median(said.requests)
                       << ", upkeep " << upkeep << " B/s a peer");
+  CAPTURE(how.seed);
   CHECK(said.asked > 1000);
   CHECK(right >= 0.999);
   CHECK(static_cast<double>(median(said.hops))
@@ -196,13 +199,38 @@ TEST_CASE("Sybils of one network have few places, however many they are") {
   world::settings how;
   how.sybils = 0.5;
   how.sybil_networks = 1;
-  world it{how};
-  it.run_for(10min);
+  trial x{how};
+  x.it.run_for(10min);
   double named = 0;
   for (int i = 0; i < 500; ++i)
     named += static_cast<double>(
-        it.sybils_named(it.any_honest(), it.chance().draw<record_key>()));
+        x.it.sybils_named(x.it.any_honest(), x.it.chance().draw<record_key>()));
   CHECK(named / 500 < 0.2 * bucket_size);
+  x.publish(20);
+  const auto said = x.look_up(200, 2min, false);
+  CHECK(said.asked > 150);
+  CHECK(said.right == said.asked);
+}
+
+TEST_CASE("Sybils that answer slowly on purpose hold up no publication") {
+  world::settings how;
+  how.routers = 200;
+  how.leaves_an_hour = 0;
+  how.sybils_wait = 10s;
+  trial x{how};
+  x.it.run_for(2min); // They are known to take so long.
+  std::size_t in_time = 0;
+  for (int i = 0; i < 30; ++i) {
+    const auto key = key_of("early, of " + std::to_string(i));
+    x.it.publish(x.it.any_honest(), key);
+    x.it.run_for(4s);
+    in_time += x.it.copies(key) > 8;
+  }
+  CHECK(in_time == 30);
+  x.publish(20);
+  const auto said = x.look_up(100, 5min, true);
+  CHECK(said.asked > 80);
+  CHECK(said.right == said.asked);
 }
 
 TEST_CASE("a campus that is one network finds what its peers publish") {

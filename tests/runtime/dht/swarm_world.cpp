@@ -316,7 +316,7 @@ void world::arrive(node from, node to, const message& x) {
     return;
   link(from, to);
   if (me.sybil) {
-    send(to, from, by_sybil(to, x));
+    send(to, from, by_sybil(to, x), how_.sybils_wait);
     return;
   }
   const auto& sender = members_[from]->who.id;
@@ -371,6 +371,13 @@ void world::publish(node from, const record_key& key) {
 
 std::uint64_t world::published(node from) const {
   return members_[from]->published;
+}
+
+std::size_t world::copies(const record_key& key) const {
+  return static_cast<std::size_t>(
+      std::count_if(honest_.begin(), honest_.end(), [&](node x) {
+        return !members_[x]->here.stored(key, now_).empty();
+      }));
 }
 
 void world::look_up(node from, const record_key& key, bool matters,

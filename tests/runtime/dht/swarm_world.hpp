@@ -25,7 +25,9 @@ public:
   struct settings {
     std::size_t routers = 500;
     double sybils = 0.2;
-    /// Networks that the Sybils live in; 0: each in one of its own.
+    /// How long these take to answer, beyond the way.
+    duration sybils_wait{0};
+    /// Networks that they live in; 0: each in one of its own.
     std::size_t sybil_networks = 0;
     /// Likewise the honest ones; a campus is one.
     std::size_t networks = 0;
@@ -61,6 +63,9 @@ public:
   void publish(node from, const record_key& key);
   /// The number of its last record that nodes have been sent.
   std::uint64_t published(node from) const;
+
+  /// Honest nodes that keep a record of a key.
+  std::size_t copies(const record_key& key) const;
 
   struct finding {
     std::vector<dht_record> records;
