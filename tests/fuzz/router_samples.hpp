@@ -63,11 +63,11 @@ inline std::string address() {
 
 inline fuzz_samples all() {
   const auto opened = http(soap("<u:AddPortMappingResponse/>"));
-  const auto found = '\1' + http(description) + address();
-  return {by_nat_pmp(), found + opened + address() + opened,
-          found + fault(718) + fault(725) + opened,
-          found + fault(718) + fault(718) + fault(718) + fault(718) + opened
-              + found + opened};
+  const auto found = http(description) + address();
+  const auto taken = fault(718);
+  return {by_nat_pmp(), '\1' + found + opened + address() + opened,
+          '\1' + found + taken + fault(725) + opened,
+          '\1' + found + taken + taken + taken + taken + found + opened};
 }
 
 } // namespace potluck::router_samples
