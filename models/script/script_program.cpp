@@ -1,15 +1,9 @@
 #include "models/script/script_program.hpp"
 
-#include <cmath>
-#include <cstring>
-
 #include <unistd.h>
 
 #include "models/helper_program.hpp"
-#include "models/script/script_inputs.hpp"
-#include "runtime/state/declared_setting.hpp"
 #include "runtime/state/layout_text.hpp"
-#include "runtime/vector_loops.hpp"
 
 namespace potluck {
 
@@ -86,23 +80,6 @@ std::string joined(const std::vector<std::string>& names) {
   return result;
 }
 
-/// What an answer begins with.
-struct answer_head {
-  std::vector<std::string> arguments;
-  model_layout layout;
-};
-
-expected<answer_head> read_head(byte_reader& from) {
-  const auto names = std::string{scripting::next_part(from)};
-  auto layout = read_layout_text(std::string{scripting::next_part(from)});
-  if (from.lacks() || !layout)
-    return failure{"gave nonsense when it was asked for its tensors"};
-  answer_head result{split_inputs(names), std::move(*layout)};
-  for (auto& x : result.arguments)
-    x = shown(x);
-  return result;
-}
-
 } // namespace
 
 expected<described_script> describe_script(const std::string& file,
@@ -115,24 +92,7 @@ expected<described_script> describe_script(const std::string& file,
                                 request_for(file, averages), "read");
   if (!answer)
     return failure{answer.error()};
-  byte_reader from{*answer};
-  auto head = read_head(from);
-  if (!head)
-    return failure{head.error()};
-  described_script result;
-  result.arguments = std::move(head->arguments);
-  result.layout = std::move(head->layout);
-  result.file = scripting::next_part(from);
-  const auto values = from.bytes(result.layout.values() * sizeof(float));
-  if (!from.done() || values.empty() || result.file.empty())
-    return failure{"gave nonsense when it was asked for its values"};
-  result.values.resize(result.layout.values());
-  std::memcpy(result.values.data(), values.data(), values.size());
-  for (const auto& x : result.layout.entries())
-    if (!all_finite(result.values.data() + x.offset, x.values))
-      return failure{"holds a tensor " + x.name
-                     + " whose values are not all finite"};
-  return result;
+  return read_described(*answer);
 }
 
 expected<script_program>
@@ -151,22 +111,20 @@ script_program::open(const std::string& file,
                   request_for(file, !all.empty() && all.back().buffer), "read");
   if (!answer)
     return failure{answer.error()};
-  byte_reader from{*answer};
-  auto head = read_head(from);
-  if (!head)
-    return failure{head.error()};
-  if (!from.done())
-    return failure{"gave nonsense when it was opened"};
-  if (auto differs = layout_difference(head->layout, layout); !differs.empty())
+  const auto opened = read_opened(*answer);
+  if (!opened)
+    return failure{opened.error()};
+  if (auto differs = layout_difference(opened->layout, layout);
+      !differs.empty())
     return failure{"is not the run's: " + differs};
-  if (head->arguments != inputs)
-    return failure{"has a forward that takes " + joined(head->arguments)
+  if (opened->arguments != inputs)
+    return failure{"has a forward that takes " + joined(opened->arguments)
                    + ", and the run's settings say " + joined(inputs)};
   return script_program{std::move(*program), std::move(*memory),
                         layout.values()};
 }
 
-expected<script_program::outcome>
+expected<script_outcome>
 script_program::pass(const scripting::pass_head& how, const std::string& batch,
                      const std::atomic<bool>& cancelled) {
   std::string body;
@@ -179,25 +137,7 @@ script_program::pass(const scripting::pass_head& how, const std::string& batch,
       = answer_of(program_, request::pass, body, "computed", &cancelled);
   if (!answer)
     return failure{answer.error()};
-  byte_reader from{*answer};
-  const auto next_number = [&] {
-    double result = 0;
-    const auto bytes = from.bytes(sizeof result);
-    std::memcpy(&result, bytes.data(), bytes.size());
-    return result;
-  };
-  outcome result{next_number()};
-  bool sound = true;
-  for (std::size_t i = 0; sound && !from.done() && !from.lacks(); ++i) {
-    const std::string name{scripting::next_part(from)};
-    const auto value = next_number();
-    sound = i < scripting::most_metrics && scripting::names_metric(name);
-    if (std::isfinite(value))
-      result.metrics[name] = value;
-  }
-  if (!sound || !from.done())
-    return failure{"gave nonsense when it was computed"};
-  return result;
+  return read_outcome(*answer);
 }
 
 void append_tensor_head(std::string& out, scripting::element type,

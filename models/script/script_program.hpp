@@ -1,21 +1,20 @@
 /// The owner's side of `potluck-script`: a file of TorchScript that is
 /// described or computed where it can do no harm. Torch-free.
 ///
-/// Whatever it answers is checked here; what it writes into the gradient may be
-/// anything.
+/// Whatever it answers is checked (script_answers.hpp); what it writes into the
+/// gradient may be anything.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
+#include "models/script/script_answers.hpp"
 #include "models/script/script_protocol.hpp"
 #include "runtime/sandbox/lent_memory.hpp"
 #include "runtime/sandbox/sandboxed_program.hpp"
-#include "runtime/state/model_layout.hpp"
 
 namespace potluck {
 
@@ -26,14 +25,6 @@ struct script_terms {
   std::uint64_t memory_bytes = 0;
   /// For an answer.
   std::chrono::milliseconds patience = scripting::patience;
-};
-
-/// A person's file, taken apart.
-struct described_script {
-  std::vector<std::string> arguments; ///< Of forward, by name.
-  model_layout layout;
-  std::string file; ///< The same without the tensors' values.
-  std::vector<float> values;
 };
 
 /// Reads, and runs nothing but what loading takes. Fails with half a sentence
@@ -60,19 +51,13 @@ public:
     return parameters() + scripting::gradient_offset(values_) / sizeof(float);
   }
 
-  struct outcome {
-    double loss = 0; ///< Not finite: then nothing was added.
-    /// Of an evaluation, those that are finite.
-    std::map<std::string, double> metrics = {};
-  };
-
   /// @param batch A tensor for each input, by `append_tensor_head` and its
   /// values. Fails like `describe_script`; when it was not forward that failed
   /// in some orderly way, the program is gone, and the gradient is anything.
   /// @param cancelled Ends the program when it becomes true.
-  expected<outcome> pass(const scripting::pass_head& how,
-                         const std::string& batch,
-                         const std::atomic<bool>& cancelled);
+  expected<script_outcome> pass(const scripting::pass_head& how,
+                                const std::string& batch,
+                                const std::atomic<bool>& cancelled);
 
   bool is_there() const {
     return program_.is_there();

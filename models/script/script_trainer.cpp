@@ -73,10 +73,11 @@ std::string script_trainer::encode(const labelled_batch& batch,
   return result;
 }
 
-script_program::outcome
-script_trainer::pass(scripting::pass_kind kind, std::uint64_t order_seed,
-                     std::uint64_t first, std::uint64_t stride,
-                     std::uint64_t count, const std::atomic<bool>& cancelled) {
+script_outcome script_trainer::pass(scripting::pass_kind kind,
+                                    std::uint64_t order_seed,
+                                    std::uint64_t first, std::uint64_t stride,
+                                    std::uint64_t count,
+                                    const std::atomic<bool>& cancelled) {
   const auto part = kind == scripting::pass_kind::training
                         ? sample_part::training
                         : sample_part::evaluation;
@@ -86,7 +87,7 @@ script_trainer::pass(scripting::pass_kind kind, std::uint64_t order_seed,
                                     encode(batch, count), cancelled);
   if (!result && !cancelled)
     throw std::runtime_error(blamed(result.error()));
-  return result ? *result : script_program::outcome{};
+  return result ? *result : script_outcome{};
 }
 
 void script_trainer::leave_out(std::uint64_t first, double loss) {

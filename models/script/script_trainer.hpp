@@ -59,10 +59,9 @@ private:
   void set_parameters(const float* values, const digest& state);
   /// The arguments of forward, as the program takes them.
   std::string encode(const labelled_batch& batch, std::uint64_t samples) const;
-  script_program::outcome pass(scripting::pass_kind kind,
-                               std::uint64_t order_seed, std::uint64_t first,
-                               std::uint64_t stride, std::uint64_t count,
-                               const std::atomic<bool>& cancelled);
+  script_outcome pass(scripting::pass_kind kind, std::uint64_t order_seed,
+                      std::uint64_t first, std::uint64_t stride,
+                      std::uint64_t count, const std::atomic<bool>& cancelled);
   void leave_out(std::uint64_t first, double loss);
 
   const std::vector<std::string> inputs_;

@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "models/helper_program.hpp"
+#include "models/text/tokenizer_answers.hpp"
 #include "models/text/tokenizer_protocol.hpp"
 #include "models/text/training_sentences.hpp"
 
@@ -56,33 +57,14 @@ expected<opened_model> open_model(const std::string& bytes) {
     return failure{program.error()};
   auto answer = program->ask(static_cast<std::uint8_t>(request::open), bytes);
   if (answer.how == sandbox_outcome::answered) {
-    byte_reader said{answer.bytes};
-    const auto vocabulary = said.integer<std::uint32_t>();
-    if (said.done() && vocabulary > special_token::count
-        && vocabulary <= INT32_MAX)
-      return opened_model{std::move(*program), vocabulary};
+    if (const auto vocabulary = read_vocabulary(answer.bytes))
+      return opened_model{std::move(*program), *vocabulary};
     answer.how = sandbox_outcome::nonsense;
   }
   if (answer.how == sandbox_outcome::refused)
     return failure{"The run's tokenizer is damaged or not one that potluck "
                    "wrote: start the run from its text again."};
   return failure{died(answer.how, "it was read")};
-}
-
-/// Appends the tokens; false: these are not a vocabulary's.
-bool append_tokens(std::vector<std::int32_t>& out, std::string_view bytes,
-                   unsigned vocabulary, std::size_t most) {
-  const auto count = bytes.size() / sizeof(std::int32_t);
-  if (bytes.size() % sizeof(std::int32_t) != 0 || out.size() + count > most)
-    return false;
-  auto data = reinterpret_cast<const std::uint8_t*>(bytes.data());
-  for (std::size_t i = 0; i < count; ++i, data += sizeof(std::int32_t)) {
-    const auto token = get_little_endian<std::uint32_t>(data);
-    if (token >= vocabulary)
-      return false;
-    out.push_back(static_cast<std::int32_t>(token));
-  }
-  return true;
 }
 
 } // namespace

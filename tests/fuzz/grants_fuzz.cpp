@@ -18,6 +18,7 @@
 #include "runtime/organiser/amendment_book.hpp"
 #include "tests/fuzz/grants_samples.hpp"
 #include "tests/fuzz/input_script.hpp"
+#include "tests/fuzz/trusting_signatures.hpp"
 
 using namespace potluck;
 using grants_samples::run;
@@ -28,26 +29,6 @@ void insist(bool holds) {
   if (!holds)
     std::abort();
 }
-
-/// Of a world in which every signature fits: whoever is looked at is the rest.
-class trusting final : public signatures {
-public:
-  public_key key() const override {
-    return {};
-  }
-  signature sign(std::string_view) const override {
-    return {};
-  }
-  peer_id owner_of(const public_key& key) const override {
-    peer_id x;
-    x.bytes = key.bytes;
-    return x;
-  }
-  bool fits(const signature&, const public_key&,
-            std::string_view) const override {
-    return true;
-  }
-};
 
 // ---- the organisers'
 // ---------------------------------------------------------
@@ -119,7 +100,7 @@ bool try_admission(const std::string& bytes) {
     return false;
   insist(to_bytes(*x) == bytes);
   // By the authority, and by a stranger, at a time within its life.
-  const trusting how;
+  const trusting_signatures how;
   admission_scene at;
   at.run = x->run;
   at.rules.authority.id = how.owner_of(x->issuer);
@@ -213,7 +194,7 @@ void check_chain(const signed_history& x) {
 bool try_steps(const std::string& bytes) {
   input_script from{reinterpret_cast<const std::uint8_t*>(bytes.data()),
                     bytes.size()};
-  const trusting how;
+  const trusting_signatures how;
   signed_history mine{steps_of(from), how};
   check_chain(mine);
   const signed_history other{steps_of(from), how};

@@ -13,10 +13,11 @@ namespace potluck::texts_samples {
 inline fuzz_samples all(const std::string& root) {
   fuzz_samples result;
   char kind = 0;
-  for (auto folder : {"/tools/scenarios", "/tools/networks", "/tools/plans"}) {
+  for (auto folder : {"/tools/scenarios", "/tools/networks", "/tools/plans",
+                      "/tools/caf-run.d"}) {
     std::vector<std::filesystem::path> files;
     for (auto& x : std::filesystem::directory_iterator{root + folder})
-      if (x.path().extension() == ".json")
+      if (x.path().extension() == ".json" || x.path().extension() == ".hosts")
         files.push_back(x.path());
     std::sort(files.begin(), files.end());
     for (auto& path : files) {

@@ -17,8 +17,11 @@ template <class Scribbler>
 class talker : public transport_listener {
 public:
   talker(test_world& world, std::uint8_t number, Scribbler& words)
-      : words_(words), number_(number),
+      : words_(words),
         net_(world.network.make_transport(host(number), peer(number))) {
+    greeting.id = peer(number);
+    greeting.run = "soup";
+    greeting.listen_port = 1000;
     net_->start(std::shared_ptr<transport_listener>{this, [](auto*) {}});
   }
   ~talker() override {
@@ -27,12 +30,7 @@ public:
   void on_accepted(connection_id, const address&, const peer_id&) override {
   }
   void on_connected(connection_id id, const address&, const peer_id&) override {
-    hello x;
-    x.id = peer(number_);
-    x.run = "soup";
-    x.role = role::trainer;
-    x.listen_port = 1000;
-    net_->send(id, {encode(x), {}});
+    net_->send(id, {encode(greeting), {}});
     open_ = true;
   }
   void on_frame(connection_id id, incoming_frame frame) override {
@@ -67,12 +65,12 @@ public:
     ++said;
   }
 
+  hello greeting; ///< What it says first; others may be set before it speaks.
   std::size_t said = 0;
   bool closed = false;
 
 private:
   Scribbler& words_;
-  const std::uint8_t number_;
   std::unique_ptr<transport> net_;
   connection_id at_ = 0;
   bool open_ = false;

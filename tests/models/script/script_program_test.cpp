@@ -58,7 +58,7 @@ std::string tokens() {
   return batch;
 }
 
-expected<script_program::outcome>
+expected<script_outcome>
 pass(opened& x, scripting::pass_kind kind = scripting::pass_kind::training,
      std::uint64_t seed = 1) {
   std::string batch;
