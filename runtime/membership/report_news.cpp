@@ -11,13 +11,15 @@
 namespace potluck {
 
 void report_news::sign(const peer_id& self, role own, const address& where,
-                       reach how, std::vector<contact> hubs) {
+                       const address& also, reach how,
+                       std::vector<contact> hubs) {
   // Whoever can be dialled needs none.
   const bool open = how == reach::open || how == reach::mapped;
   mine_.hubs = open ? std::vector<contact>{} : std::move(hubs);
   mine_.id = self;
   mine_.role = own;
   mine_.where = where;
+  mine_.also = also;
   mine_.reach = how;
 }
 

@@ -37,8 +37,8 @@ public:
     return mine_;
   }
   /// Who says it, where it is, how others get there, and which hubs lead to it.
-  void sign(const peer_id& self, role own, const address& where, reach how,
-            std::vector<contact> hubs);
+  void sign(const peer_id& self, role own, const address& where,
+            const address& also, reach how, std::vector<contact> hubs);
   /// A contributor tells its report no sooner than after this, without news.
   void pace(duration pause) {
     pace_ = pause;

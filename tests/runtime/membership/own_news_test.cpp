@@ -106,6 +106,29 @@ TEST_CASE("a peer with two versions of IP is at one address") {
   CHECK(x.get() == address{"2001:db8:7::7", 7000});
 }
 
+TEST_CASE("a peer says where who speaks the other version of IP dials it") {
+  const address four{"203.0.113.7", 7000};
+  const address six{"2001:db8:7::7", 7000};
+  own_address x{{}};
+  x.listens(four, {four, six});
+  CHECK(x.get() == four);
+  CHECK(x.also() == six);
+  own_address all{{}};
+  all.listens({"::", 7000}, {{"192.168.0.2", 7000}, four, six});
+  CHECK(all.also() == address{}); // Nobody has seen it.
+  all.seen_at(six.host, "2001:db8:1::1", false);
+  CHECK(all.get() == six);
+  CHECK(all.also() == four);
+  // Behind a router, or without another address, it has none.
+  own_address home{{}};
+  home.listens({"0.0.0.0", 7000}, {{"192.168.0.2", 7000}});
+  home.seen_at(four.host, "198.51.100.1", false);
+  CHECK(home.also() == address{});
+  own_address announced{{"home.example", 1}};
+  announced.listens(four, {four, six});
+  CHECK(announced.also() == address{});
+}
+
 TEST_CASE("a crowd of strangers does not hold up those that work together") {
   report_news x;
   auto many = guests(200);
@@ -236,7 +259,7 @@ TEST_CASE("guests that only hubs lead to hear of steps at once, else rarely") {
     some.heard(theirs);
     some.line({id(10 + i), {"10.0.0.1", 7000}}, i != 1, false);
   }
-  x.sign(id(12), role::trainer, {}, reach::symmetric, {});
+  x.sign(id(12), role::trainer, {}, {}, reach::symmetric, {});
   auto mine = saying(phase::accumulating, 3);
   mine.id = id(12);
   auto told = [&](duration now) {
