@@ -46,8 +46,11 @@ void gateway_state::init(gateway_actor::pointer self, gateway_config config) {
   auto bound
       = listen_as_usual(*network_, config_.listen, config_.usual_port, say);
   auto failed = bound ? std::string{} : bound.error();
+  local_ = network_->local_addresses();
   for (const auto& also : config_.also_listen)
-    if (const auto other = network_->listen(also); failed.empty() && !other)
+    if (const auto other = network_->listen(also))
+      local_.push_back(*other);
+    else if (failed.empty())
       failed = other.error();
   if (!failed.empty()) {
     self_->send(config_.observer, peer_over{failed, true});
@@ -56,7 +59,7 @@ void gateway_state::init(gateway_actor::pointer self, gateway_config config) {
   bound_ = *bound;
   config_.introduction.listen_port = bound->port;
   config_.introduction.is_hub = is_hub();
-  self_->send(config_.supervisor, gateway_ready{*bound});
+  self_->send(config_.supervisor, gateway_ready{*bound, local_});
 }
 
 gateway_state::~gateway_state() {
@@ -71,7 +74,7 @@ void gateway_state::on(const gateway_handles& w) {
   links_.wire(w);
   wired_ = w;
   if (bound_ && wired_.roster)
-    self_->send(wired_.roster, gateway_ready{*bound_});
+    self_->send(wired_.roster, gateway_ready{*bound_, local_});
   guests_.wire(w);
 }
 
@@ -195,7 +198,7 @@ void gateway_state::on(const dial_contact& x) {
     return; // It is connected, wherever that is.
   if (dialable(x.who.where))
     links_.dial(x.who.where, x.who.id,
-                relayed ? std::vector<contact>{} : x.hubs);
+                relayed ? std::vector<contact>{} : x.hubs, x.also);
   else
     links_.go_through(x.who, x.hubs);
 }

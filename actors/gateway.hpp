@@ -101,6 +101,7 @@ private:
   gateway_config config_;
   std::shared_ptr<relaying_transport> network_;
   std::optional<address> bound_;
+  std::vector<address> local_; ///< What it listens on, as own addresses.
   gateway_handles wired_;
   line_maker links_;
   gateway_guests guests_;

@@ -43,6 +43,7 @@ void hole_maker_state::on(const report_heard& x) {
   at->second.its_reach = how;
   at->second.listens
       = how == reach::open || how == reach::mapped ? x.report.where : address{};
+  at->second.listens_also = x.report.also;
   inform(at->second);
   dial(x.report.id, at->second);
 }
@@ -52,7 +53,8 @@ void hole_maker_state::dial(const peer_id& who, guest& x) {
       || !allowance_.take(now()))
     return;
   x.dialled = x.listens;
-  self_->send(wired_.gateway, dial_contact{{who, x.listens}, {}});
+  self_->send(wired_.gateway,
+              dial_contact{{who, x.listens}, {}, x.listens_also});
 }
 
 void hole_maker_state::on(const reach_known& x) {

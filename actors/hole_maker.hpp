@@ -58,8 +58,9 @@ private:
     hole_puncher puncher;
     std::set<std::string> hosts; ///< Where hubs see it.
     reach its_reach = reach::unknown;
-    address listens = {}; ///< Where others can dial it, by its report.
-    address dialled = {}; ///< By us, since only circuits lead to it.
+    address listens = {};      ///< Where others can dial it, by its report,
+    address listens_also = {}; ///< and where else.
+    address dialled = {};      ///< By us, since only circuits lead to it.
     bool relayed = true;
     bool told = false; ///< That no hole leads to it.
   };

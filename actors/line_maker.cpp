@@ -35,17 +35,40 @@ void line_maker::add(connection_id id, link fresh) {
 
 // ---- lines that are wanted --------------------------------------------------
 
-void line_maker::dial(const address& where, const peer_id& expected,
-                      std::vector<contact> hubs) {
-  if (own_addresses_.has(where, now()))
-    return give_up(where, expected, "this peer itself answers there");
-  if (links_.size() >= most_connections)
-    return give_up(where, expected, "too many connections are open");
-  if (strikes(fault_point::dial_fails))
-    return give_up(where, expected, "the dial failed at once");
+void line_maker::dial(address where, const peer_id& expected,
+                      std::vector<contact> hubs, address also) {
+  if (dialable(also) && is_public(seen_host_)
+      && same_family(also.host, seen_host_) && may_try(also))
+    std::swap(where, also);
   link fresh{where, true, expected, {}, {}, {}};
   fresh.hubs = std::move(hubs);
-  add(network_->dial(where, expected), std::move(fresh));
+  fresh.also = std::move(also);
+  dial(std::move(fresh));
+}
+
+void line_maker::dial(link fresh) {
+  auto fail = [&](const char* why) {
+    give_up(fresh.remote, fresh.expected, why, fresh.hubs_tried);
+  };
+  if (own_addresses_.has(fresh.remote, now()))
+    return fail("this peer itself answers there");
+  if (links_.size() >= most_connections)
+    return fail("too many connections are open");
+  if (strikes(fault_point::dial_fails))
+    return fail("the dial failed at once");
+  const auto id = network_->dial(fresh.remote, fresh.expected);
+  add(id, std::move(fresh));
+}
+
+bool line_maker::dial_other(link& x) {
+  link fresh{std::exchange(x.also, {}), true, x.expected, {}, {}, {}};
+  if (!dialable(fresh.remote) || leaving_ || has(x.expected)
+      || !may_try(fresh.remote))
+    return false;
+  fresh.hubs = std::exchange(x.hubs, {});
+  fresh.hubs_tried = x.hubs_tried;
+  dial(std::move(fresh));
+  return true;
 }
 
 void line_maker::call_up(const call& x) {
@@ -55,12 +78,14 @@ void line_maker::call_up(const call& x) {
     dial_by_hearsay(x.to);
 }
 
+bool line_maker::may_try(const address& where) {
+  return may_knock(seen_host_, where.host) && hearsay_.spend(where, now());
+}
+
 void line_maker::dial_by_hearsay(const contact& who) {
   if (is_on_its_way(who.id))
     return;
-  if (own_addresses_.has(who.where, now())
-      || (may_knock(seen_host_, who.where.host)
-          && hearsay_.spend(who.where, now())))
+  if (own_addresses_.has(who.where, now()) || may_try(who.where))
     return dial(who.where, who.id);
   drop_waiting(who.id);
   if (router_)
@@ -162,16 +187,23 @@ void line_maker::go_on(const peer_id& hub, bool there) {
 
 void line_maker::hurry() {
   std::vector<dial_contact> slow;
+  std::vector<connection_id> others;
   for (auto id : strangers_) {
     auto& l = links_.at(id);
-    if (!l.hubs.empty() && !relaying_transport::is_circuit(id)
-        && now() - l.since >= limits::circuit_head_start && !has(l.expected)) {
+    if (relaying_transport::is_circuit(id) || has(l.expected)
+        || now() - l.since < limits::circuit_head_start)
+      continue;
+    if (!l.hubs.empty()) {
       l.hubs_tried = true;
       slow.push_back({{l.expected, l.remote}, std::exchange(l.hubs, {})});
     }
+    if (dialable(l.also))
+      others.push_back(id);
   }
   for (auto& x : slow)
     go_through(x.who, std::move(x.hubs));
+  for (auto id : others)
+    dial_other(links_.at(id));
 }
 
 // ---- through holes ----------------------------------------------------------
@@ -256,7 +288,7 @@ std::optional<line_maker::link> line_maker::closed(const connection_closed& x) {
     auto over = punches_.ended(gone.expected, x.id);
     if (over && hole_maker_)
       self_->send(hole_maker_, punches_failed{gone.expected, *over});
-  } else if (gone.dialled) {
+  } else if (gone.dialled && !dial_other(gone)) {
     const bool another = is_on_its_way(gone.expected);
     // If it comes through a hub, it is none itself.
     if (!another)

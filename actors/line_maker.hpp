@@ -62,6 +62,8 @@ public:
     /// Of one that is dialled: what to go through if that fails.
     std::vector<contact> hubs = {};
     bool hubs_tried = false; ///< Beside the dial.
+    /// Of one that is dialled: where else to, if that fails or takes long.
+    address also = {};
     std::uint64_t nonce = 0; ///< What it is shown then.
     peer_id asker = {};      ///< Who hears how it ended.
     /// Only its hello matters, which says how our port is seen.
@@ -76,8 +78,10 @@ public:
   // ---- lines that are wanted
 
   /// @param hubs Of whom others are tried when it fails, or takes long.
-  void dial(const address& where, const peer_id& expected,
-            std::vector<contact> hubs = {});
+  /// @param also The same peer's other address: the one of the version of IP
+  ///     that this peer is seen with is tried first.
+  void dial(address where, const peer_id& expected,
+            std::vector<contact> hubs = {}, address also = {});
   /// Opens a circuit over the first of these hubs that this peer is connected
   /// with; else dials one of them first.
   void go_through(const contact& who, std::vector<contact> hubs);
@@ -144,6 +148,9 @@ private:
     return leaving_ || links_.size() >= most_connections;
   }
   void add(connection_id id, link fresh);
+  void dial(link fresh);
+  /// Whether to dial there on somebody's word; then it counts as done.
+  bool may_try(const address& where);
   /// Where look-ups and experts' records say that it is.
   void dial_by_hearsay(const contact& who);
   /// What waited for a line to that peer is not sent any more; nobody waits for
@@ -155,8 +162,10 @@ private:
   void go_on(const peer_id& hub, bool there);
   /// Another dial to it is under way.
   bool is_on_its_way(const peer_id& who) const;
-  /// Circuits beside dials that take long.
+  /// The other address, and circuits, beside dials that take long.
   void hurry();
+  /// Dials the other address that such a link has, if there is one.
+  bool dial_other(link& x);
   void watch();
 
   gateway_actor::pointer self_ = nullptr;

@@ -66,6 +66,8 @@ struct dial_contact {
   /// Which pass circuits on to it: what is tried when the address fails, or
   /// takes long.
   std::vector<contact> hubs = {};
+  /// Where it says it listens, too; an empty host: nowhere.
+  address also = {};
 };
 /// The transport to gateway: ends of circuits wait for credit.
 struct circuits_owe {};
@@ -147,6 +149,8 @@ struct dial_failed {
 /// The gateway listens on `bound`; its host may stand for any interface.
 struct gateway_ready {
   address bound;
+  /// That and whatever else it listens on, as this machine's own addresses.
+  std::vector<address> local = {};
 };
 /// Another connection to a session's peer.
 struct connection_added {

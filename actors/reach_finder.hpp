@@ -47,12 +47,16 @@ public:
   address where() const {
     return address_->get();
   }
+  /// Where a peer that speaks the other version of IP dials it.
+  address also() const {
+    return reachable() ? address_->also() : address{};
+  }
   bool is_listening() const {
     return address_->is_listening();
   }
 
-  void listens(const address& bound) {
-    address_->listens(bound);
+  void listens(const address& bound, const std::vector<address>& local) {
+    address_->listens(bound, local);
   }
   /// A peer has come, or comes in another way.
   /// @param lost Nobody was connected.

@@ -199,7 +199,8 @@ void roster_state::dial(const contact& who) {
   self_->send(
       wired_.gateway,
       dial_contact{{who.id, only ? address{} : who.where},
-                   dial_choice::hubs(*said, reach_.where().host, *guests_)});
+                   dial_choice::hubs(*said, reach_.where().host, *guests_),
+                   only ? address{} : said->also});
 }
 
 void roster_state::on(const links_wanted& x) {
@@ -338,7 +339,8 @@ void roster_state::report_to(const std::vector<peer_id>& whom) {
   auto where = reach_.where();
   if (!reach_.reachable())
     where.port = 0;
-  news_.sign(config_.self, config_.role, where, reach_.kind(), guests_->hubs());
+  news_.sign(config_.self, config_.role, where, reach_.also(), reach_.kind(),
+             guests_->hubs());
   for (auto& id : whom)
     self_->send(seats_.at(id).session, parcel{id, news_.by(now()), {}});
 }

@@ -44,7 +44,7 @@ public:
   void on(const roster_handles& w);
   void on(const peer_joined& x, const session_actor& session);
   void on(const gateway_ready& x) {
-    reach_.listens(x.bound);
+    reach_.listens(x.bound, x.local);
   }
   void on(const dial_succeeded& x) {
     ledger_->reached(x.where, x.who, now());

@@ -24,6 +24,8 @@ struct maybe_field {
   bool empty() const {
     if constexpr (std::is_same_v<Field, contact&>)
       return value.id.empty();
+    else if constexpr (std::is_same_v<Field, address&>)
+      return value.host.empty();
     else
       return value.empty();
   }
@@ -188,13 +190,13 @@ inline auto fields(records_found& x) {
 // ---- progress ---------------------------------------------------------------
 
 inline auto fields(progress_report& x) {
-  return in_order(x.id, x.where, x.role, x.phase, maybe(x.charter), x.step,
-                  x.history_samples, maybe(x.state), x.samples,
-                  x.samples_per_second, x.upload_bytes_per_second,
-                  x.download_bytes_per_second, x.loss, x.contributes,
-                  maybe(x.sponsor), x.contributors, x.members,
-                  maybe(x.slow_pairs), x.reach, maybe(x.hubs),
-                  maybe(x.step_proof.signer), maybe(x.step_proof.proof));
+  return in_order(
+      x.id, x.where, x.role, x.phase, maybe(x.charter), x.step,
+      x.history_samples, maybe(x.state), x.samples, x.samples_per_second,
+      x.upload_bytes_per_second, x.download_bytes_per_second, x.loss,
+      x.contributes, maybe(x.sponsor), x.contributors, x.members,
+      maybe(x.slow_pairs), x.reach, maybe(x.hubs), maybe(x.step_proof.signer),
+      maybe(x.step_proof.proof), maybe(x.also));
 }
 
 // ---- history ----------------------------------------------------------------

@@ -85,6 +85,9 @@ struct progress_report {
   /// Of the step that led to `state`, where the sender was one of those that
   /// made it; else empty.
   step_signature step_proof = {};
+  /// Where a sender that speaks both versions of IP listens, too: an address of
+  /// the other version than `where`. An empty host: nowhere.
+  address also = {};
 };
 
 } // namespace potluck

@@ -115,6 +115,9 @@ inline void check(rules& must, const progress_report& x) {
     must.contact_of(hub);
   must.hold(x.step_proof.signer.empty() == x.step_proof.proof.empty(),
             "a step's signature is not whole");
+  must.where(x.also);
+  must.hold(x.also.host.empty() == (x.also.port == 0),
+            "a second address is not whole");
 }
 
 } // namespace potluck::checks

@@ -232,8 +232,12 @@ bool group_leader::line_up_members(group_contract& contract) {
     if (x.role == role::trainer)
       trainers.push_back(x.who.id);
   }
-  if (!stays.front()) {
-    release(lineless, false, std::move(trainers));
+  // Where no two can average together, none has to make way for others: whoever
+  // could average for all is missing for now.
+  const bool group = trainers.size() > 1;
+  if (!stays.front() || !group) {
+    release(lineless, false,
+            group ? std::move(trainers) : std::vector<peer_id>{});
     return false;
   }
   for (const auto& id : out)

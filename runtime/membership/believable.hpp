@@ -20,6 +20,7 @@ inline bool report(const progress_report& x) {
     return std::isfinite(said) && said >= 0 && said <= most;
   };
   return x.where.host.size() <= max_host_bytes
+         && x.also.host.size() <= max_host_bytes
          && within(x.samples_per_second, most_samples_per_second)
          && within(x.upload_bytes_per_second, most_bytes_per_second)
          && within(x.download_bytes_per_second, most_bytes_per_second)

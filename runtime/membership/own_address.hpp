@@ -7,6 +7,7 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "messages/contact.hpp"
 #include "runtime/dialable.hpp"
@@ -23,8 +24,11 @@ public:
   }
 
   /// The peer listens there; the host may stand for any interface.
-  void listens(const address& bound) {
+  /// @param local That and whatever else it listens on, as this machine's own
+  ///     addresses.
+  void listens(const address& bound, std::vector<address> local = {}) {
     bound_ = bound;
+    local_ = std::move(local);
   }
   bool is_listening() const {
     return bound_.port != 0;
@@ -80,6 +84,19 @@ public:
       return bound_;
     return {seen_, bound_.port};
   }
+  /// One of this machine's own addresses of the internet, of the other version
+  /// of IP than `get`; an empty host: it has none. Whoever announces one alone
+  /// is believed to have no other.
+  address also() const {
+    const auto first = get();
+    if (is_announced() || !is_public(first.host))
+      return {};
+    const auto at
+        = std::find_if(local_.begin(), local_.end(), [&](const auto& x) {
+            return is_public(x.host) && !same_family(x.host, first.host);
+          });
+    return at == local_.end() ? address{} : *at;
+  }
   /// Whether others that dial the host that they see dial this peer: what the
   /// user says of another host is believed.
   bool is_seen() const {
@@ -102,6 +119,7 @@ private:
 
   address announced_;
   address bound_;
+  std::vector<address> local_;
   std::uint16_t mapped_ = 0;
   std::string seen_; ///< The host.
   std::deque<std::pair<std::string, std::string>>

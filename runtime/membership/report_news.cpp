@@ -11,13 +11,15 @@
 namespace potluck {
 
 void report_news::sign(const peer_id& self, role own, const address& where,
-                       reach how, std::vector<contact> hubs) {
+                       const address& also, reach how,
+                       std::vector<contact> hubs) {
   // Whoever can be dialled needs none.
   const bool open = how == reach::open || how == reach::mapped;
   mine_.hubs = open ? std::vector<contact>{} : std::move(hubs);
   mine_.id = self;
   mine_.role = own;
   mine_.where = where;
+  mine_.also = also;
   mine_.reach = how;
 }
 
@@ -37,7 +39,7 @@ report_news::change report_news::take(const progress_report& x,
   if (x.phase != phase::joining || !was_joining)
     leaders_due_ = true;
   since_ = now;
-  due_ = partners_due_ = true;
+  due_ = partners_due_ = relayed_due_ = true;
   if (x.phase == phase::finished && before.phase != phase::finished)
     return change::ended;
   return person ? change::person : change::usual;
@@ -64,6 +66,14 @@ bool report_news::hears(const guest_book::guest& g) const {
 
 std::vector<peer_id> report_news::all(const guest_book& guests,
                                       const keeps& kept, time_point now) {
+  relayed_due_ = false;
+  relayed_ = {headline_now(), now};
+  relayed_leader_ = now;
+  return usual_all(guests, kept, now);
+}
+
+std::vector<peer_id> report_news::usual_all(const guest_book& guests,
+                                            const keeps& kept, time_point now) {
   due_ = leaders_due_ = partners_due_ = false;
   last_round_ = last_partners_round_ = now;
   std::vector<peer_id> result;
@@ -85,14 +95,21 @@ bool report_news::cell_news::due(const headline& now_true, duration pause,
   return true;
 }
 
+report_news::headline report_news::headline_now() const {
+  return {mine_.step,
+          mine_.state,
+          mine_.contributes,
+          mine_.sponsor,
+          mine_.phase != phase::joining && mine_.phase != phase::finished,
+          false,
+          mine_.phase == phase::waiting};
+}
+
 std::vector<peer_id> report_news::cells(const guest_book& guests,
                                         const keeps& kept, time_point now) {
-  headline own{mine_.step,
-               mine_.state,
-               mine_.contributes,
-               mine_.sponsor,
-               mine_.phase != phase::joining && mine_.phase != phase::finished,
-               mine_.samples != 0};
+  auto own = headline_now();
+  own.has_samples = mine_.samples != 0;
+  own.waits = false;
   // A contributor of another cell has to know where this member is, for it may
   // ask for the mean there; a contributor's other member only that it is there.
   auto other = own;
@@ -152,9 +169,45 @@ std::vector<peer_id> report_news::round(const guest_book& guests,
                                         const keeps& kept, time_point now) {
   if (strikes(fault_point::news_late))
     return {};
+  auto result = relayed_round(guests, now);
+  if (!due_)
+    return result;
+  for (auto& id : usual_round(guests, kept, now))
+    if (const auto& g = *guests.find(id);
+        !g.relayed || g.contributes || mine_.contributes)
+      result.push_back(id);
+  return result;
+}
+
+std::vector<peer_id> report_news::relayed_round(const guest_book& guests,
+                                                time_point now) {
+  std::vector<peer_id> result;
+  if (!relayed_due_ || mine_.contributes)
+    return result;
+  const auto pause = std::max<duration>(limits::relayed_report_pause,
+                                        pause_among(guests.near().size()));
+  const bool everybody = relayed_.due(headline_now(), pause, now);
+  if (!everybody && now - relayed_leader_ < limits::relayed_leader_pause)
+    return result;
+  relayed_leader_ = now;
+  relayed_due_ = !everybody;
+  for (auto& id : guests.near()) {
+    const auto& g = *guests.find(id);
+    const bool leads = g.role == role::trainer && g.averages;
+    if (g.relayed && hears(g) && (everybody || (leads && id < mine_.id)))
+      result.push_back(id);
+    if (leads && !everybody)
+      break;
+  }
+  return result;
+}
+
+std::vector<peer_id> report_news::usual_round(const guest_book& guests,
+                                              const keeps& kept,
+                                              time_point now) {
   const auto pause = pause_among(mine_.contributes ? 0 : guests.near().size());
   if (!last_round_ || now - *last_round_ >= pause)
-    return all(guests, kept, now);
+    return usual_all(guests, kept, now);
   std::vector<peer_id> result;
   if (mine_.contributes)
     return result;

@@ -4,7 +4,8 @@
 /// with this peer have rounds of their own, so that a crowd of strangers does
 /// not hold them up; those that lead hear at once what they may wait for. A
 /// contributor and its sponsor tell each other what matters between them
-/// (`headline`) when it changes, and else rarely. Pure.
+/// (`headline`) when it changes, and else rarely. Guests that only hubs lead to
+/// have rounds of their own, which spare the hubs. Pure.
 #pragma once
 
 #include <functional>
@@ -13,6 +14,19 @@
 
 #include "runtime/membership/guest_book.hpp"
 #include "runtime/ways/cells/contributor_pace.hpp"
+
+namespace potluck::limits {
+
+using namespace std::chrono_literals;
+
+/// Guests that only hubs lead to hear that a peer is at another step, or has
+/// nothing to compute, at once, and the rest in such rounds; the first trainer,
+/// who leads, more often, since a step waits for what it hears. A report takes
+/// a hub 0.9 kB: so two peers that train take it less than 2 kB/s.
+constexpr auto relayed_report_pause = 3s;
+constexpr auto relayed_leader_pause = 500ms;
+
+} // namespace potluck::limits
 
 namespace potluck {
 
@@ -23,8 +37,8 @@ public:
     return mine_;
   }
   /// Who says it, where it is, how others get there, and which hubs lead to it.
-  void sign(const peer_id& self, role own, const address& where, reach how,
-            std::vector<contact> hubs);
+  void sign(const peer_id& self, role own, const address& where,
+            const address& also, reach how, std::vector<contact> hubs);
   /// A contributor tells its report no sooner than after this, without news.
   void pace(duration pause) {
     pace_ = pause;
@@ -42,7 +56,7 @@ public:
   progress_report by(time_point now) const;
   /// Whether not all have heard it yet.
   bool due() const {
-    return due_;
+    return due_ || relayed_due_;
   }
 
   /// Whether a guest is one to tell at all.
@@ -69,6 +83,13 @@ public:
                              time_point now);
 
 private:
+  /// As `all` and `round`, as if no guest took a hub.
+  std::vector<peer_id> usual_all(const guest_book& guests, const keeps& kept,
+                                 time_point now);
+  std::vector<peer_id> usual_round(const guest_book& guests, const keeps& kept,
+                                   time_point now);
+  /// Guests that only hubs lead to, whose time has come.
+  std::vector<peer_id> relayed_round(const guest_book& guests, time_point now);
   /// Those that work with this peer, and a few that hold a state by their own
   /// word: a newcomer that does not hear of each step does not catch up.
   std::vector<peer_id> company(const guest_book& guests) const;
@@ -82,13 +103,16 @@ private:
     peer_id sponsor;
     bool takes_part = false;
     bool has_samples = false;
+    bool waits = false; ///< Has nothing to compute.
 
     friend bool operator==(const headline& a, const headline& b) {
       return a.step == b.step && a.state == b.state
              && a.contributes == b.contributes && a.sponsor == b.sponsor
-             && a.takes_part == b.takes_part && a.has_samples == b.has_samples;
+             && a.takes_part == b.takes_part && a.has_samples == b.has_samples
+             && a.waits == b.waits;
     }
   };
+  headline headline_now() const;
   /// What they were told last, and when.
   struct cell_news {
     headline what;
@@ -108,8 +132,11 @@ private:
   std::optional<time_point> last_round_;
   std::optional<time_point> last_partners_round_;
   duration pace_ = limits::shortest_report_pause;
-  cell_news own_cell_;    ///< To the sponsor, or to whom this peer is that.
-  cell_news other_cells_; ///< To contributors and sponsors of others.
+  cell_news own_cell_;       ///< To the sponsor, or to whom this peer is that.
+  cell_news other_cells_;    ///< To contributors and sponsors of others.
+  bool relayed_due_ = false; ///< Not all that hubs lead to know it yet.
+  cell_news relayed_;        ///< To them,
+  time_point relayed_leader_{}; ///< and to the first trainer among them, when.
 };
 
 } // namespace potluck

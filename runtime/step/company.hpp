@@ -88,6 +88,10 @@ public:
   std::string trouble() const {
     return solitude_.trouble().empty() ? lines_.trouble() : solitude_.trouble();
   }
+  /// No trainer here can average for others.
+  bool needs_auxiliary() const {
+    return lines_.needs_auxiliary();
+  }
   /// Says so when there is no line for a gradient. Call it now and then.
   actions look(time_point now);
 

@@ -31,6 +31,16 @@ public:
     lines_.erase(who);
   }
 
+  /// Trainers are there, and only hubs lead to them: none of them can average
+  /// for others.
+  bool needs_auxiliary() const {
+    const auto trains = [](auto& x) { return x.second.trains; };
+    const auto direct
+        = [](auto& x) { return x.second.trains && !x.second.relayed; };
+    return std::any_of(lines_.begin(), lines_.end(), trains)
+           && std::none_of(lines_.begin(), lines_.end(), direct);
+  }
+
   /// @returns what is to be said now, if anything.
   std::optional<solitude::word> look(time_point now) {
     const auto any = [this](auto condition) {

@@ -9,7 +9,7 @@ namespace potluck {
 
 std::vector<helpers::chosen>
 helpers::choose(const std::vector<progress_report>& there, double median,
-                time_point now) {
+                time_point now, bool needed) {
   std::vector<chosen> result;
   std::vector<peer_id> untried;
   for (const auto& x : there) {
@@ -19,7 +19,8 @@ helpers::choose(const std::vector<progress_report>& there, double median,
     else if (result.size() < limits::most_helpers)
       result.push_back({x.id, known->second});
   }
-  if (now < no_trial_before_ || untried.empty())
+  const bool rests = now < no_trial_before_ && !(needed && result.empty());
+  if (rests || untried.empty())
     return result;
   const auto many = std::min({untried.size(), limits::most_helpers_on_trial,
                               limits::most_helpers - result.size()});

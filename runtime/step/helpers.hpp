@@ -47,9 +47,11 @@ public:
   };
 
   /// @param there Auxiliaries that are connected. @param median Upload of a
-  ///     trainer, in bytes per second.
+  ///     trainer, in bytes per second. @param needed Nobody else can average:
+  ///     then who has held a round up is tried again if no other is proven.
   std::vector<chosen> choose(const std::vector<progress_report>& there,
-                             double median, time_point now);
+                             double median, time_point now,
+                             bool needed = false);
   /// How a round with this plan went.
   void heard(const round_over& x, const share_plan& plan, time_point now);
   /// It has held a group up for so long.

@@ -140,7 +140,8 @@ void step_machine::lead_if_due() {
                        work().pace().step(), patience))
     return;
   auto order = invitation(averaging(), here, partners, auxiliaries(),
-                          others().doubted(), patience, run().target_batch);
+                          others().needs_auxiliary(), others().doubted(),
+                          patience, run().target_batch);
   tell_facts(); // What this peer will have answered itself.
   // Asked only once: matchmaking answers with a freeze or a dissolution.
   go(cause::group_asked);

@@ -83,7 +83,7 @@ std::chrono::milliseconds computing_time(const progress_tracker& tracker,
 }
 
 lead_group invitation(way& how, const outlook& at, const way::reports& partners,
-                      helpers& auxiliaries, const doubts& doubted,
+                      helpers& auxiliaries, bool needed, const doubts& doubted,
                       std::chrono::milliseconds patience,
                       std::uint64_t target_batch) {
   lead_group order;
@@ -101,8 +101,8 @@ lead_group invitation(way& how, const outlook& at, const way::reports& partners,
   // One trainer alone has nothing to average.
   const auto there = partners.empty() ? std::vector<progress_report>{}
                                       : at.others.tracker().auxiliaries(at.now);
-  for (auto& [id, most_line] :
-       auxiliaries.choose(there, median_upload(at.own, partners), at.now))
+  for (auto& [id, most_line] : auxiliaries.choose(
+           there, median_upload(at.own, partners), at.now, needed))
     invite(*std::find_if(there.begin(), there.end(),
                          [&id = id](auto& x) { return x.id == id; }),
            most_line);

@@ -25,9 +25,10 @@ std::chrono::milliseconds computing_time(const progress_tracker& tracker,
                                          time_point now);
 
 /// How to lead a group of these, and of auxiliaries that help.
+/// @param needed Of the auxiliaries: nobody else can average.
 /// @param patience That a round is given.
 lead_group invitation(way& how, const outlook& at, const way::reports& partners,
-                      helpers& auxiliaries, const doubts& doubted,
+                      helpers& auxiliaries, bool needed, const doubts& doubted,
                       std::chrono::milliseconds patience,
                       std::uint64_t target_batch);
 

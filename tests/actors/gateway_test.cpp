@@ -391,6 +391,37 @@ TEST_CASE("a dial that nobody answers fails in the end") {
   CHECK(a.router->last<dial_failed>().expected == peer(2));
 }
 
+TEST_CASE("a peer is dialled at its other address when the first brings "
+          "nothing") {
+  test_world world;
+  door a{world, 1};
+  door b{world, 2};
+  world.settle();
+  SUBCASE("it fails") {
+    world.network.cut(host(1), host(3));
+  }
+  SUBCASE("it takes long") {
+    world.network.silence(host(1), host(3));
+  }
+  caf::anon_send(a.it, dial_contact{{peer(2), {host(3), 1000}}, {}, b.where});
+  world.run_for(limits::circuit_head_start + 2 * limits::handshake_check);
+  CHECK(a.roster->count<peer_joined>() == 1);
+  CHECK(a.roster->count<dial_failed>() == 0);
+  CHECK(a.roster->last<dial_succeeded>().where == b.where);
+}
+
+TEST_CASE("a dial fails when neither address brings anything") {
+  test_world world;
+  door a{world, 1};
+  world.settle();
+  for (std::uint8_t number : {2, 3})
+    world.network.cut(host(1), host(number));
+  caf::anon_send(a.it,
+                 dial_contact{{peer(2), {host(3), 1000}}, {}, {host(2), 1000}});
+  world.run_for(limits::handshake_check);
+  CHECK(a.roster->count<dial_failed>() == 1);
+}
+
 TEST_CASE("two hubs that lead to each other are not waited for for ever") {
   test_world world;
   door a{world, 1};

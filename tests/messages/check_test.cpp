@@ -787,6 +787,13 @@ TEST_CASE("a report has a step's signature whole, or none") {
   refused<report>([](auto& x) { x.step_proof.proof = {}; });
 }
 
+TEST_CASE("a report's second address is whole, or none") {
+  using report = progress_report;
+  accepted<report>([](auto& x) { x.also = {"2001:db8::7", 4000}; });
+  refused<report>([](auto& x) { x.also = {"2001:db8::7", 0}; });
+  refused<report>([](auto& x) { x.also = {"a b", 4000}; });
+}
+
 TEST_CASE("an admission is short, and granted or refused") {
   refused<hello>(
       [](auto& x) { x.admission.assign(max_admission_bytes + 1, 'a'); });

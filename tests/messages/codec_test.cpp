@@ -83,7 +83,7 @@ auto fields(const progress_report& x) {
                   x.upload_bytes_per_second, x.download_bytes_per_second,
                   x.loss, x.contributes, x.sponsor, x.contributors, x.members,
                   x.slow_pairs, x.reach, x.hubs, x.step_proof.signer,
-                  x.step_proof.proof);
+                  x.step_proof.proof, x.also);
 }
 auto fields(const step_maker& x) {
   return std::tie(x.id, x.samples, x.by.signer, x.by.proof);
@@ -325,6 +325,14 @@ TEST_CASE("every message comes back field by field") {
     REQUIRE_MESSAGE(back, back.error());
     CHECK(same(x, *back));
   }
+}
+
+TEST_CASE("a report's second address comes back") {
+  auto x = samples::report();
+  x.also = {"2001:db8::7", 4000};
+  const auto back = decode_progress(encode_progress(x));
+  REQUIRE(back);
+  CHECK(back->also == x.also);
 }
 
 TEST_CASE("what protocol version 14 wrote is read as it was meant") {

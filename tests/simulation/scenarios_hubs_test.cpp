@@ -1,4 +1,5 @@
 /// Scenarios in which nobody can dial a trainer: letters go through hubs.
+#include <algorithm>
 #include <map>
 
 #include <doctest/doctest.h>
@@ -12,6 +13,32 @@ using simulation::trial;
 
 TEST_CASE("six homes behind routers train together, with an auxiliary's help") {
   CHECK(trial{"tools/scenarios/hubs.json", 0, 10, {}}.complaint(1, 6) == "");
+}
+
+TEST_CASE("eight homes behind one hub average nearly as fast as can be") {
+  auto what = load_scenario("tools/scenarios/one-hub.json");
+  REQUIRE(what);
+  // Eight gradients in and eight means out, at the hub's 16 Mbit/s each way.
+  const auto bound = 8 * 4 * static_cast<double>(what->model_values) / 2e6;
+  for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+    std::size_t rounds = 0;
+    double slowest = 0;
+    simulation::options how;
+    how.seed = seed;
+    how.log = [&](const std::string& line) {
+      const auto x = nlohmann::json::parse(line);
+      if (x.at("event") != "round" || x.at("members") != 9
+          || x.at("outcome") != "committed")
+        return;
+      ++rounds;
+      slowest = std::max(slowest, x.at("seconds").get<double>());
+    };
+    const auto result = simulation::world{*what, how}.run();
+    CAPTURE(seed);
+    CHECK(result.violations.empty());
+    CHECK(rounds >= std::size_t{9} * 15); // Of 20 steps, at each member.
+    CHECK(slowest <= 1.15 * bound);
+  }
 }
 
 TEST_CASE("six homes with nothing but a first contact are one run") {

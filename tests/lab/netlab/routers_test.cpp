@@ -226,3 +226,40 @@ TEST_CASE("a home that moves is seen by another address") {
   CHECK(after.host != before.host);
   CHECK(after.host == x.net->address_of(home.host));
 }
+
+TEST_CASE("a home without IPv4 reaches it through its carrier") {
+  town x;
+  if (!x.possible())
+    return;
+  if (!netlab::has_nat64())
+    return support::skip("there is no tayga for a carrier's NAT64");
+  access_line line;
+  line.delay = 5ms;
+  const auto home = x.net->add(line, router_kind::ipv6_only);
+  if (!home)
+    return support::skip("this system has no IPv6: " + home.error());
+  sockaddr_in6 to{};
+  to.sin6_family = AF_INET6;
+  to.sin6_port = htons(hub_port);
+  const auto hub = "64:ff9b::" + x.of_hub().host;
+  REQUIRE(::inet_pton(AF_INET6, hub.c_str(), &to.sin6_addr) == 1);
+  // It has just begun to translate.
+  bool reached = false;
+  const auto end = std::chrono::steady_clock::now() + 6 * patience;
+  while (!reached && std::chrono::steady_clock::now() < end) {
+    file_descriptor socket;
+    unwrap(x.net->within(*home, [&]() -> expected<bool> {
+      socket
+          = file_descriptor{::socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK, 0)};
+      return true;
+    }));
+    ::connect(socket.get(), reinterpret_cast<sockaddr*>(&to), sizeof(to));
+    sockaddr_in6 ignored{};
+    socklen_t size = sizeof(ignored);
+    reached = ready(socket, POLLOUT, silence)
+              && ::getpeername(socket.get(),
+                               reinterpret_cast<sockaddr*>(&ignored), &size)
+                     == 0;
+  }
+  CHECK(reached);
+}

@@ -521,6 +521,24 @@ TEST_CASE("who is left out hears of it even when the others have too few "
   CHECK(told<group_cancel>(all) == peers{peer(2)});
 }
 
+TEST_CASE("where no two can average, none is told that others do") {
+  inviting x;
+  auto own = yes(1, 6);
+  own.relayed = {peer(2), peer(3)};
+  x.leader.frozen(own);
+  auto second = yes(1, 5);
+  second.relayed = {peer(1), peer(3)};
+  x.leader.answered(peer(2), second);
+  auto third = yes(1, 5);
+  third.relayed = {peer(1), peer(2)};
+  auto all = x.leader.answered(peer(3), third);
+  CHECK_FALSE(find<start_round>(all));
+  REQUIRE(find<release_gradient>(all));
+  CHECK(find<release_gradient>(all)->members.empty());
+  CHECK(told<group_start>(all).empty());
+  CHECK(told<group_cancel>(all) == peers{peer(2), peer(3)});
+}
+
 TEST_CASE("a leader with too few lines of its own lets others lead") {
   inviting x;
   auto own = yes(1, 6);

@@ -106,6 +106,29 @@ TEST_CASE("a peer with two versions of IP is at one address") {
   CHECK(x.get() == address{"2001:db8:7::7", 7000});
 }
 
+TEST_CASE("a peer says where who speaks the other version of IP dials it") {
+  const address four{"203.0.113.7", 7000};
+  const address six{"2001:db8:7::7", 7000};
+  own_address x{{}};
+  x.listens(four, {four, six});
+  CHECK(x.get() == four);
+  CHECK(x.also() == six);
+  own_address all{{}};
+  all.listens({"::", 7000}, {{"192.168.0.2", 7000}, four, six});
+  CHECK(all.also() == address{}); // Nobody has seen it.
+  all.seen_at(six.host, "2001:db8:1::1", false);
+  CHECK(all.get() == six);
+  CHECK(all.also() == four);
+  // Behind a router, or without another address, it has none.
+  own_address home{{}};
+  home.listens({"0.0.0.0", 7000}, {{"192.168.0.2", 7000}});
+  home.seen_at(four.host, "198.51.100.1", false);
+  CHECK(home.also() == address{});
+  own_address announced{{"home.example", 1}};
+  announced.listens(four, {four, six});
+  CHECK(announced.also() == address{});
+}
+
 TEST_CASE("a crowd of strangers does not hold up those that work together") {
   report_news x;
   auto many = guests(200);
@@ -229,4 +252,38 @@ TEST_CASE("a record counts only where its own peer wrote it") {
   CHECK(finding.reports[0].age == limits::report_life - 5s);
   CHECK(finding.whole);
   CHECK(finding.first);
+}
+
+TEST_CASE("guests that only hubs lead to hear of steps at once, else rarely") {
+  report_news x;
+  auto some = guests(4); // With the ids 10 to 13; this peer's is 12.
+  for (std::uint8_t i = 0; i < 4; ++i) {
+    auto theirs = saying(phase::accumulating, 3);
+    theirs.id = id(10 + i);
+    some.heard(theirs);
+    some.line({id(10 + i), {"10.0.0.1", 7000}}, i != 1, false);
+  }
+  x.sign(id(12), role::trainer, {}, {}, reach::symmetric, {});
+  auto mine = saying(phase::accumulating, 3);
+  mine.id = id(12);
+  auto told = [&](duration now) {
+    ++mine.samples;
+    x.take(mine, at(now));
+    return x.round(some, all_kept, at(now));
+  };
+  const std::vector<peer_id> direct{id(11)};
+  const std::vector<peer_id> leader{id(10), id(11)};
+  CHECK(told(0s).size() == 4); // It takes part now.
+  CHECK(told(100ms) == direct);
+  CHECK(x.due()); // The others do not know it yet.
+  CHECK(told(limits::relayed_leader_pause) == leader);
+  CHECK(told(limits::relayed_leader_pause + 100ms) == direct);
+  // Nothing new: who has not heard it yet does.
+  CHECK(x.round(some, all_kept, at(limits::relayed_report_pause)).size() == 3);
+  CHECK_FALSE(x.due());
+  ++mine.step;
+  CHECK(told(limits::relayed_report_pause + 100ms).size() == 4);
+  CHECK(told(limits::relayed_report_pause + 200ms) == direct);
+  mine.phase = phase::waiting;
+  CHECK(told(limits::relayed_report_pause + 300ms).size() == 4);
 }

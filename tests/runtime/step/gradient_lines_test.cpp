@@ -59,3 +59,15 @@ TEST_CASE("who has only hubs between itself and the others says what to do") {
   CHECK_FALSE(it.last_word());
   CHECK(it.trouble().empty());
 }
+
+TEST_CASE("an auxiliary is needed where only hubs lead to trainers") {
+  gradient_lines it;
+  CHECK_FALSE(it.needs_auxiliary()); // Nobody trains.
+  it.joined(peer(1, role::auxiliary, false));
+  CHECK_FALSE(it.needs_auxiliary());
+  it.joined(peer(2, role::trainer, true));
+  it.joined(peer(3, role::trainer, true));
+  CHECK(it.needs_auxiliary());
+  it.joined(peer(3, role::trainer, false));
+  CHECK_FALSE(it.needs_auxiliary());
+}

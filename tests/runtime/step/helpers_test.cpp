@@ -129,6 +129,18 @@ TEST_CASE("after a round that waited for one no other is tried for long") {
   CHECK(x.it.choose(auxiliaries(2), median, start + rest).size() == 2);
 }
 
+TEST_CASE(
+    "one that held a round up is tried again where nobody else averages") {
+  scene x;
+  auto over = round_with(x.it.choose(auxiliaries(1), median, start), 5);
+  over.stalled = {over.contract.members.back().who.id};
+  x.it.heard(over, plan_for(over), start);
+  CHECK(x.it.choose(auxiliaries(1), median, start).empty());
+  const auto again = x.it.choose(auxiliaries(1), median, start, true);
+  REQUIRE(again.size() == 1);
+  CHECK(again[0].most_line == median);
+}
+
 TEST_CASE("who has proven itself and then stalls begins anew") {
   scene x;
   for (int i = 0; i < 4; ++i)

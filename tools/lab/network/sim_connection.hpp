@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <vector>
 
 #include "runtime/ports/transport.hpp"
 #include "runtime/strangers/stranger_desk.hpp"
@@ -25,6 +26,7 @@ struct sim_endpoint {
   std::uint16_t port = 0; ///< 0: does not listen.
   connection_id next_id = 1;
   transport_traffic traffic;
+  std::vector<connection_traffic> passed; ///< Not told yet.
   /// The same limits as real transports have.
   stranger_desk strangers{limits::strangers_connected,
                           limits::unproven_connections};

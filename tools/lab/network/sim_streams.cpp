@@ -15,6 +15,8 @@ constexpr duration next_retransmission = std::chrono::milliseconds{200};
 /// Frames of up to a packet without a body pass what other connections have to
 /// send, as in `upload_turns`.
 constexpr std::size_t small_frame = 1448;
+/// How long transports gather what they tell of traffic.
+constexpr duration traffic_interval = std::chrono::milliseconds{100};
 
 time_point moment(duration x) {
   return time_point{x};
@@ -318,6 +320,8 @@ void sim_streams::hand_in(const line& c, int to, const frame_ptr& x) {
     notify_closed(c, 1 - to, "connection reset");
     return;
   }
+  if (x->frame.body.size > small_frame)
+    count_passed(s.owner, s.id, x->parcel.bytes);
   hosts_.hand_over(*s.on, [c, to, x] {
     auto& frame = x->frame;
     auto& side = c->sides[to];
@@ -327,6 +331,23 @@ void sim_streams::hand_in(const line& c, int to, const frame_ptr& x) {
     owner.traffic.bytes_received += frame.head.size() + frame.body.size;
     owner.listener->on_frame(side.id, {frame.head, aligned_copy(frame.body)});
   });
+}
+
+void sim_streams::count_passed(const end& by, connection_id id,
+                               std::uint64_t bytes) {
+  if (by->passed.empty())
+    agenda_.later(agenda_.now() + traffic_interval, [this, by] {
+      hosts_.hand_over(*by->on, [by, all = std::exchange(by->passed, {})] {
+        if (by->listener)
+          by->listener->on_traffic(traffic_interval, all);
+      });
+    });
+  for (auto& x : by->passed)
+    if (x.id == id) {
+      x.received += bytes;
+      return;
+    }
+  by->passed.push_back({id, 0, bytes, false, duration{0}});
 }
 
 } // namespace potluck

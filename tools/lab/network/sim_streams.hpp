@@ -105,6 +105,8 @@ private:
   void come_down(const line& c, int to, const frame_ptr& x);
   void receive(const line& c, int to, const frame_ptr& x);
   void hand_in(const line& c, int to, const frame_ptr& x);
+  /// Tells of what came with large frames, as the port says.
+  void count_passed(const end& by, connection_id id, std::uint64_t bytes);
   void close_side(const line& c, int which, const std::string& reason);
   void no_longer_open(sim_connection& c);
 
