@@ -328,7 +328,8 @@ TEST_CASE("a run has the moments that its optimizer keeps, and no others") {
   const std::pair<const char*, unsigned> all[]
       = {{"sgd", 0}, {"lion", 1}, {"adam", 2}};
   for (const auto& [name, moments] : all) {
-    CAPTURE(std::string{name});
+    const auto shown = std::string{name};
+    CAPTURE(shown);
     auto settings = shop::settings(false);
     settings.own.erase("optimizer");
     settings.optimizer = name;

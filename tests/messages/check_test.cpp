@@ -239,7 +239,8 @@ TEST_CASE("calls and answers are as long as their packing makes them") {
          {packing::bfloat16, 2 * 300},
          {packing::int8, 4 + 160 + 4 + 140}};
   for (auto [how, bytes] : calls) {
-    CAPTURE(int(how));
+    const auto shown = int(how);
+    CAPTURE(shown);
     call.packing = how;
     CHECK(problem_with(message{call}, bytes) == "");
     CHECK_FALSE(problem_with(message{call}, bytes - 1).empty());

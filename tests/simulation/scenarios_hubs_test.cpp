@@ -137,7 +137,8 @@ TEST_CASE("homes whose routers keep a port for all meet halfway") {
     for (std::size_t home = 1; home <= 6; ++home)
       for (const auto& [other, circuit] : x.of(home)) {
         CAPTURE(home);
-        CAPTURE(other);
+        const auto shown = other;
+        CAPTURE(shown);
         CHECK(circuit == (home > 4 || other > 4));
         halfway += !circuit;
       }

@@ -31,9 +31,19 @@ endif()
 # machines only, so peers would drift apart. Never fuse.
 add_compile_options(-ffp-contract=off)
 
+# What a sanitizer finds ends the program. (tools/sanitize)
 if(POTLUCK_SANITIZE)
-  add_compile_options(-fsanitize=${POTLUCK_SANITIZE} -fno-omit-frame-pointer -g)
+  add_compile_options(-fsanitize=${POTLUCK_SANITIZE} -fno-sanitize-recover=all
+                      -fno-omit-frame-pointer -g1)
+  add_compile_definitions(_GLIBCXX_ASSERTIONS)
   add_link_options(-fsanitize=${POTLUCK_SANITIZE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    # CAF's templates are most of what is compiled in actors/ and its tests.
+    set(_ignored ${CMAKE_CURRENT_LIST_DIR}/sanitize_not.txt)
+    add_compile_options(-fsanitize-ignorelist=${_ignored})
+  else()
+    add_compile_options(-Wno-maybe-uninitialized) # Wrong in what they insert.
+  endif()
 endif()
 
 # potluck_library(<name> [PUBLIC <lib>...] [PRIVATE <lib>...]

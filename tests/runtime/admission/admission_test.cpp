@@ -184,7 +184,8 @@ TEST_CASE("a charter says in three words whom a run admits") {
         {"token", id + "@gate:0"},
         {"token", std::string(64, '0')},
         {"token", id + "@gate:07000"}}) {
-    CAPTURE(authority);
+    const auto shown = authority;
+    CAPTURE(shown);
     CHECK_FALSE(read_admission_rules(how, authority, "yes"));
   }
 }

@@ -37,7 +37,8 @@ TEST_CASE("a user names artifacts as NAME=FILE") {
         {"words=" + (p.there / "none"), "cannot read"},
         {"=" + (p.there / "a"), "is no name"}}) {
     const auto added = add_own_artifact(all, text);
-    CAPTURE(text);
+    const auto shown = text;
+    CAPTURE(shown);
     REQUIRE_FALSE(added);
     CHECK(added.error().find(problem) != std::string::npos);
   }

@@ -282,7 +282,8 @@ TEST_CASE("every kind has a rule that holds its owner to its own name") {
       {record_kind::host_notice, encode_notice(notice)},
   };
   for (const auto& [kind, value] : all) {
-    CAPTURE(static_cast<int>(kind));
+    const auto shown = static_cast<int>(kind);
+    CAPTURE(shown);
     dht_record x{key_of("k"), "", value, 1000, kind};
     x.seal.life_ms = 1000;
     CHECK(problem_with(x, peer(1)) == "");

@@ -11,7 +11,8 @@ TEST_CASE("a rate with a unit is bytes per second") {
       {"500kB", 5e5},     {"2MB/s", 2e6},        {"1GB", 1e9},
       {"1500B/s", 1500},  {"0.5mbit", 62500},    {"1e3 kbit", 125e3}};
   for (const auto& [text, bytes] : known) {
-    CAPTURE(text);
+    const auto shown = text;
+    CAPTURE(shown);
     auto x = read_rate(text);
     REQUIRE(x);
     CHECK(*x == bytes);

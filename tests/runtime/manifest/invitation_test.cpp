@@ -75,7 +75,8 @@ TEST_CASE("a slip is found wherever it is, and its part is named") {
        {part{1, "its beginning"}, part{10, "the run's id"},
         part{40, "the organiser's key"}, part{69, "the run's name"},
         part{90, "the addresses"}, part{bytes - 2, "the addresses"}}) {
-    CAPTURE(byte);
+    const auto shown = byte;
+    CAPTURE(shown);
     const auto at = character_of(byte);
     auto wrong = text;
     wrong[at] = wrong[at] == 'q' ? 'p' : 'q';

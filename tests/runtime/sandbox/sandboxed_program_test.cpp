@@ -149,7 +149,8 @@ TEST_CASE("a program that dies says how, and is not asked any more") {
            {fake_request::babble, sandbox_outcome::nonsense},
            {fake_request::boast, sandbox_outcome::nonsense},
        }) {
-    CAPTURE(static_cast<int>(what));
+    const auto shown = static_cast<int>(what);
+    CAPTURE(shown);
     auto x = started();
     if (!x)
       return;

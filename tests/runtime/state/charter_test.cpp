@@ -88,8 +88,10 @@ TEST_CASE("an assignment outside the limits changes nothing and says why") {
   };
   auto before = to_table(x);
   for (auto [name, value] : refused) {
-    CAPTURE(name);
-    CAPTURE(value);
+    const auto shown_name = name;
+    CAPTURE(shown_name);
+    const auto shown_value = value;
+    CAPTURE(shown_value);
     auto done = assign(x, name, value);
     REQUIRE(!done);
     CHECK(done.error().find(name) != std::string::npos);

@@ -149,7 +149,8 @@ TEST_CASE("a checkpoint has the moments that the run's optimizer keeps") {
   std::size_t last = 0;
   for (const auto& [moments, optimizer] :
        std::map<unsigned, std::string>{{0, "sgd"}, {1, "lion"}, {2, "adam"}}) {
-    CAPTURE(optimizer);
+    const auto shown = optimizer;
+    CAPTURE(shown);
     const auto agreed = charter_of(optimizer);
     const auto state = some_state(1000, 3, moments);
     REQUIRE(bool(save_checkpoint(path, agreed, state)));

@@ -235,7 +235,8 @@ struct world {
     for (auto end = time + patience; time < end && !all_there();)
       pass(100ms, step_every);
     for (auto& [number, x] : joiners) {
-      CAPTURE(number);
+      const auto shown = number;
+      CAPTURE(shown);
       CHECK(x.there);
     }
   }

@@ -116,7 +116,8 @@ TEST_CASE("on a full grid one epoch gives everybody the exact mean") {
   for (auto [count, group_size, rounds] :
        {full{64, 8, 2}, full{512, 8, 3}, full{24, 8, 2}, full{30, 8, 2},
         full{81, 3, 4}, full{16, 2, 4}, full{60, 5, 3}}) {
-    CAPTURE(count);
+    const auto shown = count;
+    CAPTURE(shown);
     const moshpit_grid grid{count, group_size};
     CHECK(grid.places() == count);
     REQUIRE(grid.rounds() == rounds);
