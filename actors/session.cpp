@@ -213,7 +213,7 @@ void session_state::read(const frame_arrived& x) {
 bool session_state::may_be_read(connection_id on, const message& x) {
   const auto now = self_->clock().now();
   const bool trusted = config_.trusted && *config_.trusted;
-  switch (letters_->take(cost_of(x), trusted, now)) {
+  switch (letters_->take(cost_of(x, trusted), trusted, now)) {
     case letter_allowance::verdict::read:
       late_.read(x);
       return true;
