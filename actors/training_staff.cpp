@@ -43,6 +43,7 @@ void training_staff::start() {
                    c.role = has_.config.role;
                    c.settings = has_.agreed.settings();
                    c.memory = has_.config.memory;
+                   c.awaited = awaited_;
                    // A successor must not give old ids to new groups.
                    if (has_.config.guards.has(safeguard::group_ids))
                      ++restarts_;
@@ -65,6 +66,7 @@ void training_staff::start() {
                    c.nonce = has_.config.nonce;
                    c.reducer_started = has_.config.child_started;
                    c.intake = has_.intake;
+                   c.awaited = awaited_;
                    c.threads = has_.config.threads;
                    return self_->spawn(averager, c);
                  })});

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "actors/peer_estate.hpp"
 #include "actors/supervisor.hpp"
+#include "runtime/averaging/round/awaited_group.hpp"
 
 namespace potluck {
 
@@ -27,6 +29,8 @@ private:
   supervisor_actor::pointer self_;
   peer_estate& has_;
   supervisor& children_;
+  /// Matchmaking tells the averager by it.
+  std::shared_ptr<awaited_group> awaited_ = std::make_shared<awaited_group>();
   std::uint64_t restarts_ = 0; ///< Of matchmaking, the first start included.
   bool conducted_ = false;     ///< A conductor was started.
 };

@@ -22,6 +22,9 @@ owned_manner make_manner(const std::string& name) {
       {"big_claim", make_big_claim},
       {"mutator", make_mutator},
       {"uninvited", make_uninvited},
+      {"calls_off", make_calls_off},
+      {"made_up_means", make_made_up_means},
+      {"freezes", make_freezes},
   };
   const auto found = makers.find(name);
   if (found == makers.end())
