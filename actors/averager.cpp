@@ -44,6 +44,7 @@ void averager_state::init(averager_actor::pointer self,
   if (!config_.intake)
     config_.intake = std::make_shared<round_intake>(); // That nobody feeds.
   config_.intake->close();                             // A predecessor's.
+  others_ = other_rounds{config_.awaited};
   reducers_.init(self, config_.reducer_started, config_.intake);
 }
 
@@ -77,7 +78,7 @@ void averager_state::on(const begin_round& x) {
                                config_.self, config_.rule, config_.packing,
                                config_.guards,
                                config_.nonce ? config_.nonce() : chance_.next(),
-                               denials_, config_.threads},
+                               denials_, call_offs_, config_.threads},
       room_for(x), config_.intake,
       [self, group] { caf::anon_send(self, means_placed{group}); }, chance_,
       self_->clock().now());

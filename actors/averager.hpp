@@ -49,6 +49,9 @@ struct averager_config {
   /// Where the thread that receives puts what it can; null: everything comes by
   /// letter.
   std::shared_ptr<round_intake> intake = {};
+  /// Whose letters are kept until the round begins; matchmaking's word.
+  std::shared_ptr<const awaited_group> awaited
+      = std::make_shared<awaited_group>();
   safeguard_set guards = {};
   unsigned threads = 1; ///< That make the mean where nobody else does.
 };
@@ -127,6 +130,7 @@ private:
   std::uint64_t room_for_ = 0;
   random_stream chance_{1};
   std::shared_ptr<denials> denials_ = std::make_shared<denials>();
+  std::shared_ptr<call_offs> call_offs_ = std::make_shared<call_offs>();
 };
 
 averager_actor::behavior_type

@@ -267,6 +267,7 @@ void matchmaking_state::carry_out(const send_to_peer& x) {
 }
 
 void matchmaking_state::carry_out(const freeze_gradient& x) {
+  config_.awaited->set(x.group);
   self_->send(wired_.conductor, freeze_wanted{x.group});
 }
 

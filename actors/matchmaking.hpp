@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "actors/handles.hpp"
+#include "runtime/averaging/round/awaited_group.hpp"
 #include "runtime/averaging/round_memory.hpp"
 #include "runtime/config.hpp"
 #include "runtime/matchmaking/answer_patience.hpp"
@@ -34,6 +35,8 @@ struct matchmaking_config {
   std::uint64_t seed = 0; ///< Of group ids.
   /// What rounds may hold; null: as much as they need.
   std::shared_ptr<memory_allowance> memory = {};
+  /// Told before anybody else which group it is.
+  std::shared_ptr<awaited_group> awaited = std::make_shared<awaited_group>();
   /// Which checks are made: all, but in a simulation that proves something.
   safeguard_set guards;
   /// See `peer_config::bend_contract`.

@@ -44,6 +44,7 @@ void training_staff::start() {
     c.settings = has().agreed.settings();
     c.memory = config().memory;
     c.bend_contract = config().bend_contract;
+    c.awaited = awaited_;
     // A successor must not give old ids to new groups.
     if (config().guards.has(safeguard::group_ids))
       ++restarts_;
@@ -64,6 +65,7 @@ void training_staff::start() {
     c.nonce = config().nonce;
     c.reducer_started = config().child_started;
     c.intake = has().intake;
+    c.awaited = awaited_;
     c.threads = config().threads;
     return c;
   });

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "actors/staff.hpp"
+#include "runtime/averaging/round/awaited_group.hpp"
 
 namespace potluck {
 
@@ -19,6 +21,8 @@ public:
 private:
   void start_state_keeper();
 
+  /// Matchmaking tells the averager by it.
+  std::shared_ptr<awaited_group> awaited_ = std::make_shared<awaited_group>();
   std::uint64_t restarts_ = 0; ///< Of matchmaking, the first start included.
   bool conducted_ = false;     ///< A conductor was started.
 };

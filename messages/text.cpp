@@ -4,8 +4,24 @@ namespace potluck {
 
 namespace {
 
-bool is_control(unsigned char c) {
-  return c < 0x20 || c == 0x7f;
+/// The code point of a character of `character_size` bytes.
+char32_t point_of(std::string_view x) {
+  const auto lead = static_cast<unsigned char>(x[0]);
+  if (x.size() == 1)
+    return lead;
+  char32_t result = lead & (0x7fu >> x.size());
+  for (std::size_t i = 1; i < x.size(); ++i)
+    result = result << 6 | (static_cast<unsigned char>(x[i]) & 0x3fu);
+  return result;
+}
+
+/// What steers a terminal, ends a line, or turns the direction of what stands
+/// around it: C0, C1, and Unicode's line ends and Bidi_Control.
+bool is_control(std::string_view character) {
+  const auto x = point_of(character);
+  return x < 0x20 || (x >= 0x7f && x <= 0x9f) || x == 0x61c || x == 0x200e
+         || x == 0x200f || (x >= 0x2028 && x <= 0x202e)
+         || (x >= 0x2066 && x <= 0x2069);
 }
 
 /// Bytes of the UTF-8 character at the start of `x`; 0 when there is none.
@@ -42,7 +58,7 @@ std::size_t character_size(std::string_view x) {
 bool is_text(std::string_view x) {
   while (!x.empty()) {
     auto size = character_size(x);
-    if (size == 0 || is_control(static_cast<unsigned char>(x[0])))
+    if (size == 0 || is_control(x.substr(0, size)))
       return false;
     x.remove_prefix(size);
   }
@@ -59,7 +75,7 @@ std::string tidy(std::string_view x, std::size_t limit) {
       break;
     if (size == 0)
       result += '?';
-    else if (is_control(static_cast<unsigned char>(x[0])))
+    else if (is_control(x.substr(0, size)))
       result += ' ';
     else
       result.append(x.substr(0, size));

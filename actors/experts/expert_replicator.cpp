@@ -1,5 +1,7 @@
 #include "actors/experts/expert_replicator.hpp"
 
+#include <utility>
+
 #include "actors/behavior.hpp"
 #include "actors/guest_list.hpp"
 
@@ -102,6 +104,12 @@ void expert_replicator_state::tell(const std::string& what,
 // ---- experts of this host
 
 void expert_replicator_state::on(const expert_stored& x) {
+  // How much others' may be.
+  if (!std::exchange(knows_bytes_, true)) {
+    replication_plan::offer nobodys;
+    nobodys.uid = x.uid;
+    carry_out(replica_sender::read_shelf{nobodys, x.adopted});
+  }
   sender_->saved(x.uid, x.term, x.version, x.adopted);
   rivals_->serves(x.uid, x.term, now());
   perform(guard_->serves(x.uid, x.term, x.version, x.adopted, now()));
@@ -135,6 +143,7 @@ void expert_replicator_state::carry_out(const replica_sender::read_shelf& x) {
 }
 
 void expert_replicator_state::on(const replica_read& x) {
+  guard_->own_bytes(x.kept->bytes.size());
   perform(sender_->read(x.what, x.kept, x.sum, now()));
 }
 

@@ -163,6 +163,7 @@ private:
   std::optional<expert_rivals> rivals_;
   std::optional<replica_questions> questions_;
   std::optional<host_notices> notices_;
+  bool knows_bytes_ = false; ///< Of its own experts.
 };
 
 expert_replicator_actor::behavior_type expert_replicator(

@@ -64,7 +64,12 @@ replica_guard::actions replica_guard::offered(const peer_id& from,
       return no;
     incoming_.erase(under_way); // It begins anew.
   }
-  if (incoming_.size() >= limits::replicas_received_at_once)
+  std::uint64_t on_their_way = x.bytes;
+  for (const auto& [uid, y] : incoming_)
+    on_their_way += y.bytes.what().bytes;
+  if (incoming_.size() >= limits::replicas_received_at_once
+      || x.bytes > most_bytes_
+      || on_their_way > limits::replicas_on_their_way * most_bytes_)
     return no;
   incoming fresh{{x, from}, now + duration{limits::replica_patience}};
   auto& intake = incoming_.emplace(x.uid, std::move(fresh)).first->second;

@@ -7,6 +7,8 @@
 /// moves, and then the host loads it.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -17,6 +19,17 @@
 #include "messages/message.hpp"
 #include "runtime/experts/replica_book.hpp"
 #include "runtime/experts/replica_intake.hpp"
+
+namespace potluck::limits {
+
+/// A replica may be so many times as long as an own expert that was saved, of
+/// the same kind; before one was, so long at most.
+constexpr std::uint64_t replica_slack = 4;
+constexpr std::uint64_t first_replica_bytes = std::uint64_t{16} << 20;
+/// Replicas of that length that may be on their way at a time.
+constexpr std::uint64_t replicas_on_their_way = 2;
+
+} // namespace potluck::limits
 
 namespace potluck {
 
@@ -68,6 +81,11 @@ public:
   /// Where others reach this host; nothing is published before that is known.
   void reachable(const address& where) {
     self_.where = where;
+  }
+  /// So much is what an expert of this host takes when it is saved: others of
+  /// the kind take as much, and a little more or less.
+  void own_bytes(std::uint64_t bytes) {
+    most_bytes_ = std::max(most_bytes_, limits::replica_slack * bytes);
   }
   /// This host serves an expert, and has saved this version of it.
   actions serves(const std::string& uid, std::uint32_t term,
@@ -156,6 +174,7 @@ private:
   /// Of replicas kept here; under the next term of one that is taken over.
   std::map<std::string, record> records_;
   bool leaving_ = false;
+  std::uint64_t most_bytes_ = limits::first_replica_bytes; ///< Of a replica.
 };
 
 } // namespace potluck

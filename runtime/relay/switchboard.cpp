@@ -116,7 +116,7 @@ void relaying_transport::switchboard::pay(connection_id from,
   auto& x = lines_.at(from);
   if (!x.letters)
     x.letters = std::make_unique<letter_allowance>(x.remote.host, homes_);
-  switch (x.letters->take(cost_of(what), x.trusted, now_())) {
+  switch (x.letters->take(cost_of(what, x.trusted), x.trusted, now_())) {
     case letter_allowance::verdict::read:
       return;
     case letter_allowance::verdict::dropped:

@@ -1,5 +1,6 @@
 #include "runtime/step/computing.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "messages/limits.hpp"
@@ -115,10 +116,12 @@ computing::actions computing::add(const contribution_ready& x,
   const auto open
       = s.in == stage::accumulating || (s.in == stage::frozen && !told);
   const auto accepted
-      = open && what.step == s.at.own.step
-        && what.samples
-               <= s.at.others.tracker().speeds(s.at.now).believable_samples()
-        && account_.counted().samples + what.samples <= max_samples;
+      = open
+        && what.step == s.at.own.step
+        // All together, too: it is this peer that has to answer for them.
+        && account_.counted().samples + what.samples <= std::min(
+               s.at.others.tracker().speeds(s.at.now).believable_samples(),
+               max_samples);
   actions out{contribution_taken{what.from, accepted}};
   if (accepted) {
     out.emplace_back(add_gradient{x.what, account_.aside()});

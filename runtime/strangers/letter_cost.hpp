@@ -5,7 +5,8 @@
 
 namespace potluck {
 
-/// 0 for what a round, a download's places or an expert's queue bounds.
-double cost_of(const message& x);
+/// @param trusted By one that works with this peer: 0 for what a round, a
+///     download's places or an expert's queue bounds.
+double cost_of(const message& x, bool trusted = false);
 
 } // namespace potluck

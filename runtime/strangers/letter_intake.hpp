@@ -27,7 +27,7 @@ public:
 
   /// A letter came. One that is dropped silences the peer from here on.
   verdict take(const message& x, bool trusted, time_point now) {
-    const auto result = allowed_.take(cost_of(x), trusted, now);
+    const auto result = allowed_.take(cost_of(x, trusted), trusted, now);
     if (result == verdict::read)
       late_.read(x);
     if (result == verdict::dropped) {

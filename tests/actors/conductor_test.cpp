@@ -267,6 +267,25 @@ TEST_CASE("a sponsor adds nothing to what it has told, whichever group asks") {
   CHECK_FALSE(cell->last<contribution_taken>().accepted);
 }
 
+TEST_CASE("contributors that all claim much do not make their sponsor a liar") {
+  conductor_stage x;
+  auto cell = x.pretend_cell();
+  x.hold(0);
+  std::size_t taken = 0;
+  for (std::uint8_t i = 10; i < 30; ++i) {
+    contribution claimed;
+    claimed.from = peer(i);
+    claimed.samples = batch;
+    claimed.gradient.resize(16);
+    x.tell(contribution_ready{
+        std::make_shared<const contribution>(std::move(claimed))});
+    taken += cell->last<contribution_taken>().accepted;
+  }
+  CHECK(cell->count<contribution_taken>() == 20);
+  CHECK(taken > 0);
+  CHECK(taken <= 2); // A leader believes two batches of one.
+}
+
 TEST_CASE("who is behind fetches, and tries the next donor") {
   conductor_stage x;
   x.join(6);

@@ -100,3 +100,24 @@ TEST_CASE("bodies one byte short take a bounded memory") {
     std::this_thread::sleep_for(std::chrono::milliseconds{10});
   });
 }
+
+TEST_CASE("parts of rounds that nobody has begun take a bounded memory") {
+  scene s;
+  auto& boot = s.bootstrap();
+  auto& a
+      = s.join("a", tiny_run(64, 1000000) + words{"--peer", boot.address()});
+  a.await("step");
+  auto& helper
+      = s.join("helper", {"--role", "auxiliary", "--peer", boot.address()});
+  helper.address();
+  auto flood = lines(helper, 60, false);
+  chunk_part part;
+  part.group.bytes.fill(9);
+  part.samples = 1;
+  const auto large = frame_of(part, std::string(4u << 20, '\0'));
+  check_newcomer_while(s, helper, {"--peer", boot.address()}, [&] {
+    for (auto& x : flood)
+      x->write(large);
+    std::this_thread::sleep_for(std::chrono::milliseconds{10});
+  });
+}

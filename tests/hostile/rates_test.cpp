@@ -113,6 +113,9 @@ public:
     line_->write(frame_of(greeting(key_)));
     return line_.get();
   }
+  peer_id id() const {
+    return key_.id();
+  }
   /// One more connection, beside up to 16 of before.
   raw_socket& fresh() {
     auto& place = plain_[next_++ % plain_.size()];
@@ -222,6 +225,17 @@ std::vector<attack> all_attacks() {
              x.samples = std::uint64_t{1} << 40;
              return frame_of(x);
            }),
+      {"reports of its own",
+       [](way& by, std::uint64_t n) {
+         progress_report x;
+         x.id = by.id();
+         x.where = {"", 7000};
+         x.phase = phase::accumulating;
+         x.step = n;
+         x.samples = n;
+         if (auto* on = by.greeted())
+           on->write(frame_of(x));
+       }},
       says("states of step 10^9",
            [](std::uint64_t n) {
              return frame_of(state_request{n, 1'000'000'000, {}, false, false});
@@ -246,6 +260,13 @@ std::vector<attack> all_attacks() {
            [](std::uint64_t n) {
              return frame_of(
                  circuit_close{static_cast<std::uint32_t>(n), true, ""});
+           }),
+      says("parts of no round",
+           [](std::uint64_t n) {
+             chunk_part x;
+             x.group.bytes.fill(static_cast<std::uint8_t>(1 + n % 255));
+             x.samples = 1;
+             return frame_of(x, std::string(4, '\0'));
            }),
       says("heartbeats",
            [](std::uint64_t n) { return frame_of(heartbeat{n}); }),

@@ -10,6 +10,10 @@ namespace potluck {
 
 namespace {
 
+/// Of one member for one mean: honest ones ask again after a heal, when their
+/// line was broken, and when what they fetched was not what counts.
+constexpr unsigned most_requests = 8;
+
 std::size_t trainers_of(const group_contract& x) {
   return static_cast<std::size_t>(
       std::count_if(x.members.begin(), x.members.end(),
@@ -182,7 +186,9 @@ void averaging_round::count(std::size_t by, const chunk_mean& x,
 
 void averaging_round::read(std::size_t by, const mean_request& x,
                            const shared_bytes&) {
-  carry_out(agreement_.asked(members()[by].id, x));
+  if (x.chunk < bulk_.map().chunk_count()
+      && ++asked_[{by, x.chunk}] <= most_requests)
+    carry_out(agreement_.asked(members()[by].id, x));
 }
 
 round_orders averaging_round::receive(const peer_id& from,
@@ -192,6 +198,10 @@ round_orders averaging_round::receive(const peer_id& from,
   if (by == members().size())
     return {};
   watch_.heard(by, content, agreement_.leading());
+  if (is_unfounded(by, content)) {
+    carry_out(agreement_.call_off(from));
+    return out_.take();
+  }
   // Who settles wants to know what is here, and what comes now is void.
   if (std::holds_alternative<round_settle>(content)
       || std::holds_alternative<round_standing>(content)
@@ -203,6 +213,59 @@ round_orders averaging_round::receive(const peer_id& from,
   out_.add(audits_.receive(by, content, means_here(), sums_here()));
   judge_if_all_spoke();
   return out_.take();
+}
+
+bool averaging_round::is_early(std::size_t by) const {
+  const auto& all = members();
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (all[i].down || (all[i].trains && i != all.self() && !watch_.present(i)))
+      return false; // Somebody is lost.
+  // A leader may lose patience a little earlier than it seems here. Others
+  // suspect it at the second time.
+  const duration patience
+      = std::chrono::milliseconds{what_.contract.patience_ms};
+  return watch_.age() < (by == 0 ? patience * 3 / 4 : patience * 3 / 2);
+}
+
+bool averaging_round::is_needless(const round_heal& x) const {
+  const auto& alive = x.alive;
+  // Whoever is healed without had not been heard in time.
+  if (!std::binary_search(alive.begin(), alive.end(), members().self()))
+    return false;
+  // With the plain mean a member that is no good can do as much by its part.
+  return alive.size() == members().size() || what_.rule.how != aggregator::mean;
+}
+
+bool averaging_round::is_unfounded(std::size_t by, const message& content) {
+  const auto* settle = std::get_if<round_settle>(&content);
+  const auto* heal = std::get_if<round_heal>(&content);
+  const auto* verdict = std::get_if<round_verdict>(&content);
+  const bool ends = verdict && !verdict->commit;
+  const bool makes_means
+      = (heal && is_needless(*heal))
+        || (verdict && verdict->commit && !agreement_.holds(*verdict));
+  if (!settle && !ends && !makes_means)
+    return false;
+  const auto epoch = settle ? settle->epoch
+                     : heal ? heal->epoch
+                            : verdict->epoch;
+  if (over() || !agreement_.heeds(by, epoch) || !is_early(by))
+    return false;
+  const bool prepared = agreement_.standing() == standing::prepared;
+  if (ends && prepared && !agreement_.ready())
+    return false; // Its samples are not enough.
+  if (!hasty_) {
+    hasty_ = by;
+    means_may_differ_ = ends && prepared;
+  }
+  return makes_means;
+}
+
+void averaging_round::doubt_the_hasty() {
+  const auto who = std::exchange(hasty_, std::nullopt);
+  if (what_.call_offs->note(who ? members()[*who].id : peer_id{}))
+    out_.order(members_in_doubt{
+        {*who}, "it calls rounds off, or takes their lead, without a reason"});
 }
 
 template <class Other>
@@ -321,6 +384,10 @@ void averaging_round::carry_out(const round_decision& x) {
   close_places();
   out_.order(round_decided{});
   auto news = outcome(x);
+  if (x.commit && !watch_.lost_patience())
+    hasty_.reset(); // It did no harm.
+  if (!means_may_differ_)
+    doubt_the_hasty();
   if (x.commit && bulk_.needs_means())
     out_.add(audits_.committed(sums_here()));
   if (x.commit || !bulk_.needs_means() || !agreement_.ledger().complete()
@@ -328,6 +395,7 @@ void averaging_round::carry_out(const round_decision& x) {
     out_.order(std::move(news));
     return;
   }
+  inquires_ = true;
   out_.add(audits_.inquire(
       findings_of(agreement_.ledger(), bulk_.map(), *bulk_.places().whole()),
       std::move(news)));
@@ -373,8 +441,26 @@ void averaging_round::judge_if_all_spoke() {
 }
 
 void averaging_round::judge() {
-  if (agreement_.standing() == standing::aborted)
-    out_.add(audits_.judge());
+  if (agreement_.standing() != standing::aborted)
+    return;
+  auto found = audits_.judge();
+  const bool explained
+      = std::any_of(found.begin(), found.end(), [](const round_order& x) {
+          return std::holds_alternative<members_in_doubt>(x);
+        });
+  out_.add(std::move(found));
+  if (!std::exchange(inquires_, false))
+    return;
+  // Whoever makes means again, for a heal, is not asked what it told whom.
+  const auto& odd = agreement_.odd_ones();
+  if (!explained && !odd.empty() && !agreement_.ledger().healed())
+    out_.order(members_in_doubt{
+        odd, "it says that it has other means than it was given"});
+  if (!means_may_differ_)
+    return;
+  if (explained)
+    hasty_.reset();
+  doubt_the_hasty();
 }
 
 round_orders averaging_round::give_up() {

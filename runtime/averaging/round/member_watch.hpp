@@ -23,6 +23,9 @@ public:
   void at(time_point now) {
     now_ = now;
   }
+  bool lost_patience() const {
+    return lost_patience_;
+  }
   void joined(std::size_t member) {
     present_[member] = true;
   }

@@ -50,10 +50,35 @@ std::optional<message> other_rounds::read(letter x) {
       = std::find(aborted_.begin(), aborted_.end(), group) != aborted_.end();
   if (out || void_now)
     return answer(x);
-  early_.push_back(std::move(x));
-  if (early_.size() > limits::early_letters)
-    early_.pop_front();
+  if (awaits_->is(group))
+    keep(std::move(x));
   return std::nullopt;
+}
+
+void other_rounds::keep(letter x) {
+  const auto bytes_of = [](const letter& y) {
+    return std::max(y.body.size, limits::least_early_bytes);
+  };
+  const auto from = x.from;
+  all_early_bytes_ += bytes_of(x);
+  early_bytes_[from] += bytes_of(x);
+  early_[from].push_back(std::move(x));
+  while (all_early_bytes_ > limits::early_bytes) {
+    auto most = std::max_element(
+        early_bytes_.begin(), early_bytes_.end(),
+        [](auto& a, auto& b) { return a.second < b.second; });
+    auto& its = early_.at(most->first);
+    all_early_bytes_ -= bytes_of(its.back());
+    most->second -= bytes_of(its.back());
+    its.pop_back();
+  }
+}
+
+std::map<peer_id, std::vector<other_rounds::letter>>
+other_rounds::take_early() {
+  early_bytes_.clear();
+  all_early_bytes_ = 0;
+  return std::exchange(early_, {});
 }
 
 std::optional<message> other_rounds::answer(const letter& x) {
@@ -81,17 +106,19 @@ std::optional<message> other_rounds::answer(const letter& x) {
 
 std::vector<other_rounds::letter> other_rounds::begin(const group_id& group) {
   std::vector<letter> result;
-  for (auto& x : early_)
-    if (*round_of(x.content) == group)
-      result.push_back(std::move(x));
-  early_.clear();
+  for (auto& [from, all] : take_early())
+    for (auto& x : all)
+      if (*round_of(x.content) == group)
+        result.push_back(std::move(x));
   return result;
 }
 
 void other_rounds::forget(const peer_id& from) {
-  early_.erase(std::remove_if(early_.begin(), early_.end(),
-                              [&](const letter& x) { return x.from == from; }),
-               early_.end());
+  early_.erase(from);
+  if (auto at = early_bytes_.find(from); at != early_bytes_.end()) {
+    all_early_bytes_ -= at->second;
+    early_bytes_.erase(at);
+  }
 }
 
 std::vector<std::pair<peer_id, message>>
@@ -100,12 +127,10 @@ other_rounds::stay_out(const group_id& group) {
   if (left_.size() > groups_left)
     left_.pop_front();
   std::vector<std::pair<peer_id, message>> result;
-  auto letters = std::exchange(early_, {});
-  for (auto& x : letters) {
-    const auto from = x.from;
-    if (auto no = read(std::move(x)))
-      result.emplace_back(from, std::move(*no));
-  }
+  for (auto& [from, all] : take_early())
+    for (auto& x : all)
+      if (auto no = read(std::move(x)))
+        result.emplace_back(from, std::move(*no));
   return result;
 }
 

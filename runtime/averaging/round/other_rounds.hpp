@@ -4,19 +4,26 @@
 /// Pure; what waits is bounded.
 #pragma once
 
+#include <cstddef>
 #include <deque>
+#include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "messages/message.hpp"
+#include "runtime/averaging/round/awaited_group.hpp"
 
 namespace potluck::limits {
 
-/// Letters for rounds that this peer has not started yet: members start within
-/// a moment of each other, and one gradient's worth may be under way.
-constexpr std::size_t early_letters = 8192;
+/// Of letters for the round that this peer has not started yet: members start
+/// within a moment of each other, and some of each one's parts may be under
+/// way.
+constexpr std::size_t early_bytes = std::size_t{256} << 20;
+/// What a letter counts at least: so many that they are not worth more.
+constexpr std::size_t least_early_bytes = 16 * 1024;
 
 } // namespace potluck::limits
 
@@ -33,9 +40,15 @@ public:
     shared_bytes body;
   };
 
-  /// A letter of a round that does not run here.
-  /// @returns The answer, if it has one: until it is begun, a round is one of
-  /// few letters, and the oldest goes when somebody floods us.
+  /// @param awaits Of another group no letter is kept.
+  explicit other_rounds(std::shared_ptr<const awaited_group> awaits
+                        = std::make_shared<awaited_group>())
+      : awaits_{std::move(awaits)} {
+  }
+
+  /// A letter of a round that does not run here. Until that is begun it waits;
+  /// where there is no room, who wrote most loses its newest one.
+  /// @returns The answer, if it has one.
   std::optional<message> read(letter x);
 
   /// The round begins: what came for it. What came for others is forgotten.
@@ -59,8 +72,13 @@ private:
     std::set<peer_id> told;
   };
   std::optional<message> answer(const letter& x);
+  void keep(letter x);
+  std::map<peer_id, std::vector<letter>> take_early();
 
-  std::deque<letter> early_;
+  std::shared_ptr<const awaited_group> awaits_;
+  std::map<peer_id, std::vector<letter>> early_; ///< In the order they came.
+  std::map<peer_id, std::size_t> early_bytes_;   ///< Of each, as they count.
+  std::size_t all_early_bytes_ = 0;
   std::deque<left> left_;        ///< The newest last.
   std::deque<group_id> aborted_; ///< Likewise.
 };

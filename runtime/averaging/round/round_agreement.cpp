@@ -20,7 +20,8 @@ constexpr int expiries_before_suspicion = 2;
 round_agreement::round_agreement(const group_contract& contract,
                                  const chunk_map& map, const peer_id& self,
                                  bool keeps_majority)
-    : group_{contract.group}, course_{contract, map, self, keeps_majority} {
+    : group_{contract.group}, least_samples_{contract.least_samples},
+      course_{contract, map, self, keeps_majority} {
 }
 
 // ---- what happened to means -------------------------------------------------
@@ -122,6 +123,15 @@ round_agreement::actions round_agreement::ask(const peer_id& id) {
   return course_.take();
 }
 
+round_agreement::actions round_agreement::call_off(const peer_id& leader) {
+  const auto from = members().index_of(leader);
+  if (from < members().size() && !decided()) {
+    course_.call_off();
+    course_.tell_where_i_stand(from);
+  }
+  return course_.take();
+}
+
 // ---- what messages do -------------------------------------------------------
 
 round_agreement::actions round_agreement::receive(const peer_id& id,
@@ -178,7 +188,8 @@ void round_agreement::on(std::size_t from, const round_verdict& x) {
 
 void round_agreement::on(std::size_t from, const round_heal& x) {
   if (members().leader_of(x.epoch) != from || x.epoch < course_.answered()
-      || x.chunks.size() != ledger().chunks())
+      || x.chunks.size() != ledger().chunks()
+      || x.alive.back() >= members().size()) // The last is the highest.
     return;
   if (decided()) // Its leader did not hear us in time.
     course_.tell_where_i_stand(from);

@@ -93,12 +93,33 @@ public:
   /// The member seems to know the outcome: asks it to tell.
   actions ask(const peer_id& member);
 
+  /// Gives the round up instead of doing what a leader rules, and tells it.
+  actions call_off(const peer_id& leader);
+
   /// What this member answers when asked where it stands.
   potluck::standing standing() const {
     return own().stand().is;
   }
   bool decided() const {
     return own().decided();
+  }
+  /// Its means are here, of samples enough for a step, and it has said so.
+  bool ready() const {
+    return own().prepared()
+           && own().stand().has.least_samples >= least_samples_;
+  }
+  /// Whether that member leads an epoch that counts for this one.
+  bool heeds(std::size_t leader, std::uint32_t epoch) const {
+    return members().leader_of(epoch) == leader && epoch >= course_.answered();
+  }
+  /// What counts by that verdict is here; or this member applies nothing.
+  bool holds(const round_verdict& x) const {
+    return own().spectator()
+           || own().stand().holds({x.mean, x.least_samples, x.most_samples});
+  }
+  /// Of an abort of this member's: who said that it had other means.
+  const std::vector<std::size_t>& odd_ones() const {
+    return course_.odd_ones();
   }
   /// Something is still expected of others: only then do deadlines matter. A
   /// decided leader waits until everybody who lacks means has them.
@@ -145,6 +166,7 @@ private:
   void expired_as_follower();
 
   group_id group_;
+  std::uint64_t least_samples_;
   round_course course_;
   bool asked_around_ = false;
   int expiries_ = 0; ///< Without progress, in a row.

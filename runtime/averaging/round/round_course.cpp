@@ -221,6 +221,8 @@ void round_course::carry_out(const send_to_member& x) {
 }
 
 void round_course::carry_out(const round_leader::decide& x) {
+  if (!x.commit && own_.prepared())
+    odd_ones_ = leader_.odd_ones(own_.stand().has);
   own_.decide(x.commit, x.mean);
   out_.push_back(round_decision{x.commit, x.mean.mean, x.mean.least_samples});
 }

@@ -57,6 +57,11 @@ public:
     return roll_.acting_epoch(answered_);
   }
 
+  /// Of an abort of this member's: who said that it had other means.
+  const std::vector<std::size_t>& odd_ones() const {
+    return odd_ones_;
+  }
+
   // ---- means
 
   void part_here(std::uint32_t chunk, std::uint64_t samples) {
@@ -78,6 +83,9 @@ public:
   void reconsider();
   /// While this member leads: the patience has passed without progress.
   void expired();
+  void call_off() {
+    carry_out(round_leader::decide{});
+  }
   void tell_where_i_stand(std::size_t to);
 
   // ---- rulings
@@ -124,6 +132,7 @@ private:
   round_leader leader_;
   std::int64_t answered_ = -1;
   bool leading_ = false;
+  std::vector<std::size_t> odd_ones_;
   round_actions out_;
 };
 

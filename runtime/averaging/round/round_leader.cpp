@@ -294,6 +294,20 @@ round_leader::orders round_leader::finish(const member_roll& roll,
 
 // ---- small parts ------------------------------------------------------------
 
+std::vector<std::size_t> round_leader::odd_ones(const vector_mark& own) const {
+  std::vector<std::size_t> result;
+  std::size_t alike = 1;
+  for (std::size_t i = 0; i < said_.size(); ++i) {
+    if (!said_[i] || said_[i]->is != standing::prepared)
+      continue;
+    if (said_[i]->has == own)
+      ++alike;
+    else
+      result.push_back(i);
+  }
+  return alike >= result.size() ? result : std::vector<std::size_t>{};
+}
+
 bool round_leader::has_majority(const member_roll& roll) const {
   return !keeps_majority_ || roll.samples_alive() >= least_samples_;
 }

@@ -80,6 +80,9 @@ public:
   void overtaken() {
     overtaken_ = true;
   }
+  /// Members that say that they have other means than this one, which most
+  /// have; none where most have others.
+  std::vector<std::size_t> odd_ones(const vector_mark& own) const;
   bool has_said(std::size_t member) const {
     return said_[member].has_value();
   }

@@ -95,6 +95,21 @@ struct guard {
 
 } // namespace
 
+TEST_CASE("a replica is no longer than several of this host's own experts") {
+  guard g;
+  CHECK(g.offered(offer("ffn.1", 2, max_replica_bytes), 2) == outcome::refused);
+  constexpr auto first = limits::first_replica_bytes;
+  CHECK(g.offered(offer("ffn.1", 2, first + 1), 2) == outcome::refused);
+  g.all.own_bytes(first);
+  const auto most = limits::replica_slack * first;
+  CHECK(g.offered(offer("ffn.1", 2, most + 1), 2) == outcome::refused);
+  // However many offer theirs, so much is on its way at a time.
+  for (std::uint8_t i = 1; i <= limits::replicas_on_their_way; ++i)
+    CHECK(g.offered(offer("ffn." + std::to_string(i), i, most), i)
+          == outcome::wanted);
+  CHECK(g.offered(offer("ffn.9", 4, most), 4) == outcome::refused);
+}
+
 TEST_CASE("a replica arrives by windows, is kept and announced") {
   guard g;
   auto x = offer("ffn.1", 2, replica_window_bytes + 10);

@@ -15,7 +15,7 @@ std::size_t read(letter_allowance& x, const message& what, std::size_t letters,
                  time_point now, bool trusted = false) {
   std::size_t result = 0;
   for (; letters > 0; --letters)
-    result += x.take(cost_of(what), trusted, now) == verdict::read;
+    result += x.take(cost_of(what, trusted), trusted, now) == verdict::read;
   return result;
 }
 
@@ -117,10 +117,22 @@ TEST_CASE("in a home that floods a newcomer is heard, and a member is not "
   CHECK(read(member, find_records{}, 1000, now, true) == 1000);
 }
 
-TEST_CASE("parts, pieces and calls are bounded elsewhere") {
-  CHECK(cost_of(chunk_part{}) == 0);
-  CHECK(cost_of(state_piece{}) == 0);
-  CHECK(cost_of(expert_request{}) == 0);
+TEST_CASE("parts, pieces and calls of a partner are bounded elsewhere") {
+  CHECK(cost_of(chunk_part{}, true) == 0);
+  CHECK(cost_of(state_piece{}, true) == 0);
+  CHECK(cost_of(expert_request{}, true) == 0);
+  CHECK(cost_of(heartbeat{}, true) > 0);
+}
+
+TEST_CASE("a stranger's parts, pieces and calls are letters as any other") {
+  CHECK(cost_of(chunk_part{}) > 0);
+  CHECK(cost_of(chunk_mean{}) > 0);
+  CHECK(cost_of(contribution_part{}) > 0);
+  CHECK(cost_of(state_piece{}) > 0);
+  CHECK(cost_of(artifact_piece{}) > 0);
+  CHECK(cost_of(expert_request{}) > 0);
+  CHECK(cost_of(expert_answer{}) > 0);
+  CHECK(cost_of(replica_chunk{}) > 0);
   CHECK(cost_of(heartbeat{}) > 0);
   CHECK(cost_of(piece_request{}) > 0);
   CHECK(cost_of(find_records{}) > cost_of(progress_report{}));

@@ -162,6 +162,9 @@ const std::vector<stranger_manner>& stranger_manners() {
       {"mutator", "what others say, with bits flipped"},
       {"uninvited", "shows admissions that are none, guesses codes, and asks "
                     "for parameters"},
+      {"calls_off", "a member that takes each round's lead and calls it off"},
+      {"made_up_means", "a member that claims means which nobody made"},
+      {"freezes", "a member that takes each round's lead and never rules"},
   };
   return manners;
 }

@@ -91,6 +91,7 @@ TEST_CASE("a gradient goes to its chunks' owners, our own among them") {
 
 TEST_CASE("what a heal asks for before the gradient is here follows with it") {
   first_of_three x;
+  x.it->lost(peer(2));
   round_settle asked{x.what.contract.group, 1};
   x.it->receive(peer(1), asked, {});
   round_heal heal{x.what.contract.group, 1, {0, 1}, {{0, 3}, {1, 3}, {1, 3}}};
@@ -183,6 +184,7 @@ TEST_CASE("a chunk whose reducer has ended is begun anew, once") {
 TEST_CASE("the successor of a heal's reducer does without the same members") {
   first_of_three x;
   x.lend();
+  x.it->lost(peer(2));
   x.it->receive(peer(1), round_settle{x.what.contract.group, 1}, {});
   round_heal heal{x.what.contract.group, 1, {0, 1}, {{0, 3}, {0, 3}, {0, 3}}};
   x.it->receive(peer(1), heal, {});
@@ -339,4 +341,126 @@ TEST_CASE("a bound on parts holds for a member alone, too") {
   averaging_rule median;
   median.how = aggregator::median;
   CHECK_FALSE(lone_member{median}.it->alone());
+}
+
+namespace {
+
+/// A round of three that one of them calls off, as another one sees it.
+struct called_off {
+  std::shared_ptr<call_offs> known = std::make_shared<call_offs>();
+  time_point now{1s};
+
+  /// @param to Member, @param by who calls off, @param after so much time.
+  std::vector<members_in_doubt> round(std::size_t to, std::size_t by,
+                                      duration after, bool all_here = true) {
+    const round_setting setting{3, 0, {1, 1, 1}};
+    averaging_round::setting what;
+    what.contract = contract_of(setting);
+    what.contract.patience_ms = 2000;
+    what.plan.chunks = {1, 1, 1};
+    what.self = peer(to);
+    what.call_offs = known;
+    random_stream chance{1};
+    now += 1s;
+    averaging_round it{what,  value_pool{10}, std::make_shared<round_intake>(1),
+                       [] {}, chance,         now};
+    for (std::size_t i = 0; i < 3; ++i)
+      if (i != to && (all_here || i == by))
+        it.joined(peer(i));
+    it.lend(std::make_shared<std::vector<float>>(3, 1.0f));
+    now += after;
+    it.at(now);
+    const auto epoch = static_cast<std::uint32_t>(by);
+    round_orders all;
+    if (by != 0)
+      all = it.receive(peer(by), round_settle{what.contract.group, epoch}, {});
+    round_verdict off;
+    off.group = what.contract.group;
+    off.epoch = epoch;
+    auto more = it.receive(peer(by), off, {});
+    CHECK(it.agreement().standing() == standing::aborted);
+    all.insert(all.end(), more.begin(), more.end());
+    return all_of<members_in_doubt>(all);
+  }
+};
+
+} // namespace
+
+TEST_CASE("who calls rounds off again and again, and nothing is wrong with "
+          "them, is doubted") {
+  for (std::size_t by : {0, 2}) {
+    CAPTURE(by);
+    called_off x;
+    for (std::size_t i = 0; i < limits::call_offs_excused; ++i)
+      CHECK(x.round(1, by, 100ms).empty());
+    const auto doubts = x.round(1, by, 100ms);
+    REQUIRE(doubts.size() == 1);
+    CHECK(doubts[0].members == std::vector<std::size_t>{by});
+  }
+}
+
+TEST_CASE("a member that asks for a mean again and again gets it some times") {
+  first_of_three x;
+  x.it->averaged(0, std::make_shared<std::vector<float>>(1, 5.0f), {}, {});
+  std::size_t sent = 0;
+  for (int i = 0; i < 1000; ++i)
+    sent += receivers<chunk_mean>(
+                x.it->receive(peer(1),
+                              mean_request{x.what.contract.group, 0, 1}, {}))
+                .size();
+  CHECK(sent >= 3);
+  CHECK(sent < 20);
+}
+
+TEST_CASE("nobody heals a round in which all are well, to make means in their "
+          "stead") {
+  first_of_three x;
+  x.lend();
+  const round_heal heal{
+      x.what.contract.group, 1, {0, 1, 2}, {{1, 3}, {1, 3}, {1, 3}}};
+  const auto sent = x.it->receive(peer(1), heal, {});
+  CHECK(receivers<chunk_part>(sent).empty());
+  CHECK(receivers<mean_request>(sent).empty());
+  CHECK(receivers<round_standing>(sent) == std::vector<std::size_t>{1});
+  CHECK(x.it->agreement().standing() == standing::aborted);
+}
+
+TEST_CASE("nobody commits means of its own making while all are well") {
+  first_of_three x;
+  x.lend();
+  const round_verdict made_up{
+      x.what.contract.group, 1, true, mean_number(5), peer(1), 3, 3};
+  const auto sent = x.it->receive(peer(1), made_up, {});
+  CHECK(receivers<mean_request>(sent).empty());
+  CHECK(x.it->agreement().standing() == standing::aborted);
+  // Who was lost to others hears from them what counts.
+  first_of_three lost;
+  lost.lend();
+  lost.it->lost(peer(2));
+  CHECK_FALSE(
+      receivers<mean_request>(lost.it->receive(peer(1), made_up, {})).empty());
+}
+
+TEST_CASE("a heal that names members which do not exist changes nothing") {
+  first_of_three x;
+  x.lend();
+  x.it->lost(peer(2));
+  const round_heal heal{
+      x.what.contract.group, 1, {0, 1, 200}, {{200, 3}, {200, 3}, {200, 3}}};
+  for (const auto& order : all_of<round_mail>(x.it->receive(peer(1), heal, {})))
+    CHECK(order.to < 3);
+  CHECK_FALSE(x.it->over());
+}
+
+TEST_CASE("a round may be called off when somebody is lost, or patience, and "
+          "now and then") {
+  called_off lost, late, seldom;
+  for (std::size_t i = 0; i < 10; ++i) {
+    CHECK(lost.round(1, 0, 100ms, false).empty());
+    CHECK(late.round(1, 0, 1900ms).empty());
+    CHECK(late.round(0, 2, 3100ms).empty());
+    CHECK(seldom.round(1, 0, 100ms).empty());
+    for (int well = 0; well < 2; ++well)
+      seldom.known->note({});
+  }
 }

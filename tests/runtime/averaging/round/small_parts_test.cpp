@@ -1,4 +1,6 @@
 /// The smaller classes that a round is made of, each alone.
+#include <algorithm>
+
 #include <doctest/doctest.h>
 
 #include "runtime/averaging/round/mean_shelf.hpp"
@@ -36,6 +38,12 @@ std::vector<Order> all_of(const round_orders& orders) {
 group_id group_number(std::uint8_t number) {
   group_id result;
   result.bytes[0] = number;
+  return result;
+}
+
+std::shared_ptr<awaited_group> awaiting(std::uint8_t number) {
+  auto result = std::make_shared<awaited_group>();
+  result->set(group_number(number));
   return result;
 }
 
@@ -214,14 +222,16 @@ TEST_CASE("bad data is the member's fault, and a bad mean ends its session") {
 }
 
 TEST_CASE("letters of a round that is not begun wait for it") {
-  other_rounds x;
+  const auto awaited = awaiting(2);
+  other_rounds x{awaited};
   mean_request of_two;
   of_two.group = group_number(2);
   CHECK_FALSE(x.read({peer(0), of_two, {}}));
   auto of_three = of_two;
   of_three.group = group_number(3);
-  CHECK_FALSE(x.read({peer(0), of_three, {}}));
   CHECK_FALSE(x.read({peer(1), of_two, {}}));
+  awaited->set(of_three.group);
+  CHECK_FALSE(x.read({peer(0), of_three, {}}));
   x.forget(peer(1));
   auto came = x.begin(of_two.group);
   REQUIRE(came.size() == 1);
@@ -229,20 +239,36 @@ TEST_CASE("letters of a round that is not begun wait for it") {
   CHECK(x.begin(of_three.group).empty()); // The round before it was begun.
 }
 
-TEST_CASE("a flood of letters for rounds unknown drops the oldest") {
-  other_rounds x;
-  mean_request first;
-  first.group = group_number(2);
-  x.read({peer(0), first, {}});
-  auto junk = first;
+TEST_CASE("letters for rounds that nobody invited this peer to are not kept") {
+  other_rounds x{awaiting(2)};
+  mean_request junk;
   junk.group = group_number(9);
-  for (std::size_t i = 0; i < limits::early_letters; ++i)
-    x.read({peer(1), junk, {}});
-  CHECK(x.begin(first.group).empty());
+  CHECK_FALSE(x.read({peer(1), junk, {}}));
+  CHECK(x.begin(junk.group).empty());
+  other_rounds idle;
+  junk.group = {};
+  CHECK_FALSE(idle.read({peer(1), junk, {}}));
+  CHECK(idle.begin(junk.group).empty());
+}
+
+TEST_CASE("who floods a round before it begins crowds nobody else out") {
+  other_rounds x{awaiting(2)};
+  mean_request one;
+  one.group = group_number(2);
+  x.read({peer(0), one, {}});
+  constexpr auto room = limits::early_bytes / limits::least_early_bytes;
+  for (std::size_t i = 0; i < 2 * room; ++i)
+    x.read({peer(1), one, {}});
+  x.read({peer(2), one, {}});
+  const auto kept = x.begin(one.group);
+  CHECK(kept.size() == room);
+  for (std::uint8_t who : {0, 2})
+    CHECK(std::any_of(kept.begin(), kept.end(),
+                      [&](auto& y) { return y.from == peer(who); }));
 }
 
 TEST_CASE("members of a round that this peer is out of are told so once") {
-  other_rounds x;
+  other_rounds x{awaiting(2)};
   mean_request early;
   early.group = group_number(2);
   x.read({peer(0), early, {}});

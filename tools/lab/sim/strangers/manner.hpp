@@ -70,5 +70,8 @@ owned_manner make_unread();
 owned_manner make_short_bodies();
 owned_manner make_mutator();
 owned_manner make_uninvited();
+owned_manner make_calls_off();
+owned_manner make_made_up_means();
+owned_manner make_freezes();
 
 } // namespace potluck::simulation

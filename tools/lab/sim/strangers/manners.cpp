@@ -28,6 +28,9 @@ owned_manner make_manner(const std::string& name) {
       {"last_moment", make_last_moment},
       {"mutator", make_mutator},
       {"uninvited", make_uninvited},
+      {"calls_off", make_calls_off},
+      {"made_up_means", make_made_up_means},
+      {"freezes", make_freezes},
   };
   const auto found = makers.find(name);
   if (found == makers.end())

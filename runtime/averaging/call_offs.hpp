@@ -1,0 +1,41 @@
+/// Who has called rounds off, or taken their lead, before their time and for
+/// no reason that this peer sees.
+///
+/// It may have had one, as a member that stepped back and told nobody else. So
+/// it is doubted only when that happened in half of the last rounds. Pure.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <deque>
+
+#include "messages/ids.hpp"
+
+namespace potluck::limits {
+
+/// Rounds that are remembered, and in how many of them one member is excused.
+constexpr std::size_t rounds_remembered = 8;
+constexpr std::size_t call_offs_excused = 3;
+
+} // namespace potluck::limits
+
+namespace potluck {
+
+class call_offs {
+public:
+  /// @param who Has done so in a round; empty: nobody has.
+  /// @returns Whether it has now done so too often.
+  bool note(const peer_id& who) {
+    last_.push_back(who);
+    if (last_.size() > limits::rounds_remembered)
+      last_.pop_front();
+    const auto times = std::count(last_.begin(), last_.end(), who);
+    return !who.empty()
+           && static_cast<std::size_t>(times) > limits::call_offs_excused;
+  }
+
+private:
+  std::deque<peer_id> last_; ///< The newest last.
+};
+
+} // namespace potluck

@@ -1,0 +1,130 @@
+// Manners of trainers that take part in groups, and say in the round what is
+// not so.
+
+#include <algorithm>
+
+#include "tools/lab/sim/strangers/manner.hpp"
+
+namespace potluck::simulation {
+
+namespace {
+
+using line = stranger::line;
+
+/// Tries between two rounds of reports: at the usual rate one a second.
+constexpr unsigned tries_a_report = 10;
+/// That it answers an invitation with.
+constexpr std::uint64_t samples = 8;
+
+/// Level with the others by what it says, it accepts every invitation.
+class false_words : public manner {
+public:
+  void opened(stranger& me, line& on) override {
+    tell(me, on);
+  }
+  void tries(stranger& me) override {
+    if (++tries_ % tries_a_report == 0)
+      tell_all(me);
+  }
+  void heard(stranger& me, line& on, const message& what,
+             const incoming_frame&) override {
+    if (auto theirs = std::get_if<progress_report>(&what)) {
+      if (theirs->role == role::trainer && theirs->step > step_) {
+        step_ = theirs->step;
+        tell_all(me);
+      }
+    } else if (auto invited = std::get_if<group_invite>(&what)) {
+      group_answer yes;
+      yes.group = invited->group;
+      yes.accepted = true;
+      yes.samples = samples;
+      yes.loss_sum = 1;
+      me.say(on, yes);
+    } else if (auto start = std::get_if<group_start>(&what)) {
+      const auto& all = start->contract.members;
+      const auto own
+          = std::find_if(all.begin(), all.end(), [&](const group_member& x) {
+              return x.who.id == me.id_of(on.self);
+            });
+      if (own != all.end())
+        for (auto* to : me.open_lines())
+          if (to->self == on.self)
+            begins(me, *to, start->contract.group,
+                   static_cast<std::uint32_t>(own - all.begin()));
+    }
+  }
+
+protected:
+  /// A round that it is in has begun; for each of its lines.
+  /// @param place Its index in the contract.
+  virtual void begins(stranger& me, const line& to, const group_id& group,
+                      std::uint32_t place)
+      = 0;
+
+private:
+  static void tell(stranger& me, const line& on) {
+    if (me.heard().reports.empty())
+      return;
+    auto x = me.report_of(me.id_of(on.self), me.where(on.self));
+    x.phase = phase::accumulating;
+    x.samples = samples;
+    x.samples_per_second = 100;
+    me.say(on, x);
+  }
+  static void tell_all(stranger& me) {
+    for (auto* on : me.open_lines())
+      tell(me, *on);
+  }
+
+  unsigned tries_ = 0;
+  std::uint64_t step_ = 0;
+};
+
+/// Takes the lead of each round as it begins, as if the leader were lost, and
+/// calls it off.
+class calls_off : public false_words {
+  void begins(stranger& me, const line& to, const group_id& group,
+              std::uint32_t place) override {
+    me.say(to, round_settle{group, place});
+    round_verdict off;
+    off.group = group;
+    off.epoch = place;
+    me.say(to, off);
+  }
+};
+
+/// Says that it has all means, which are others than everybody else's, and
+/// sends nothing.
+class made_up_means : public false_words {
+  void begins(stranger& me, const line& to, const group_id& group,
+              std::uint32_t) override {
+    round_prepared x;
+    x.group = group;
+    for (auto& byte : x.mean.bytes)
+      byte = static_cast<std::uint8_t>(1 + me.chance().below(255));
+    x.least_samples = x.most_samples = 256;
+    me.say(to, x);
+  }
+};
+
+/// Takes the lead of each round as it begins, and never rules.
+class freezes : public false_words {
+  void begins(stranger& me, const line& to, const group_id& group,
+              std::uint32_t place) override {
+    me.say(to, round_settle{group, place});
+  }
+};
+
+} // namespace
+
+owned_manner make_calls_off() {
+  return std::make_unique<calls_off>();
+}
+owned_manner make_made_up_means() {
+  return std::make_unique<made_up_means>();
+}
+owned_manner make_freezes() {
+  return std::make_unique<freezes>();
+}
+
+} // namespace potluck::simulation
