@@ -191,13 +191,13 @@ std::vector<peer_id> report_news::relayed_round(const guest_book& guests,
     return result;
   relayed_leader_ = now;
   relayed_due_ = !everybody;
+  auto leader = leader_;
   for (auto& id : guests.near()) {
     const auto& g = *guests.find(id);
-    const bool leads = g.role == role::trainer && g.averages;
-    if (g.relayed && hears(g) && (everybody || (leads && id < mine_.id)))
+    if (leader.empty() && g.role == role::trainer && g.averages)
+      leader = id; // As far as this peer knows.
+    if (g.relayed && hears(g) && (everybody || id == leader))
       result.push_back(id);
-    if (leads && !everybody)
-      break;
   }
   return result;
 }

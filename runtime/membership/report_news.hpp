@@ -20,9 +20,9 @@ namespace potluck::limits {
 using namespace std::chrono_literals;
 
 /// Guests that only hubs lead to hear that a peer is at another step, or has
-/// nothing to compute, at once, and the rest in such rounds; the first trainer,
-/// who leads, more often, since a step waits for what it hears. A report takes
-/// a hub 0.9 kB: so two peers that train take it less than 2 kB/s.
+/// nothing to compute, at once, and the rest in such rounds; who leads more
+/// often, since a step waits for what it hears. A report takes a hub 0.9 kB: so
+/// two peers that train take it less than 2 kB/s.
 constexpr auto relayed_report_pause = 3s;
 constexpr auto relayed_leader_pause = 500ms;
 
@@ -136,7 +136,7 @@ private:
   cell_news other_cells_;    ///< To contributors and sponsors of others.
   bool relayed_due_ = false; ///< Not all that hubs lead to know it yet.
   cell_news relayed_;        ///< To them,
-  time_point relayed_leader_{}; ///< and to the first trainer among them, when.
+  time_point relayed_leader_{}; ///< and to the one that leads, when.
 };
 
 } // namespace potluck
