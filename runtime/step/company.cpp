@@ -77,10 +77,11 @@ company::worth company::heard(const progress_report& x,
     solitude_.heard_of(x, now);
     return worth::nothing;
   }
-  if (doubts_.has(x.id, now)
-      || (x.role == role::trainer && trials_.out(x.id, now)))
+  if (doubts_.has(x.id, now))
     return worth::nothing;
   known_.heard(x, now);
+  if (x.role == role::trainer && trials_.out(x.id, now))
+    known_.tracker().forget(x.id); // It may follow, and end like all others.
   return doubts_.forgive(x.id) ? worth::forgiven : worth::believed;
 }
 
@@ -133,12 +134,9 @@ void company::begin_era() {
 void company::held_up(const std::set<peer_id>& who, duration how_long,
                       time_point now) {
   trials_.held_up(who, how_long, now);
-  std::vector<peer_id> out;
   for (const auto& [id, x] : known_.reports())
     if (x.role == role::trainer && trials_.out(id, now))
-      out.push_back(id);
-  for (const auto& id : out)
-    forget(id);
+      known_.tracker().forget(id);
 }
 
 company::actions company::set_aside(const std::vector<doubts::verdict>& whom,

@@ -82,7 +82,8 @@ bool leading::look(const way& how, const outlook& at, bool due,
     compare(id);
   // The others are about to be where this peer is.
   for (const auto& id : makers)
-    if (const auto* x = at.others.report(id); x && x->step < at.own.step)
+    if (const auto* x = at.others.report(id);
+        x && !x->contributes && x->step < at.own.step)
       compare(id);
   using followed = leader_order::followed;
   order_.follow(!knows || makers.empty() || missed(patience, at.now) > 0

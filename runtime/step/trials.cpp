@@ -39,7 +39,10 @@ void trials::held_up(const std::set<peer_id>& who, duration how_long,
   for (const auto& id : who) {
     auto& x = account_of(id);
     if (how_long > x.earned)
-      x.out_until = now + limits::trial_share * (how_long - x.earned);
+      x.out_until
+          = now
+            + std::min<duration>(limits::trial_share * (how_long - x.earned),
+                                 limits::trial_longest);
     x.earned = std::max(x.earned - how_long, duration{0});
   }
   if (left_.spend(how_long, now) <= duration{0})

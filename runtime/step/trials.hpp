@@ -28,6 +28,8 @@ constexpr auto trial_credit = 10s;
 constexpr int trial_share = 20;
 /// Once used up there has to be so much.
 constexpr auto trial_least = 1s;
+/// So long one is out at most.
+constexpr auto trial_longest = 5min;
 /// Trainers remembered.
 constexpr std::size_t trials_known = 1024;
 
