@@ -480,7 +480,7 @@ TEST_CASE("a leader leaves out who has too few lines, and tells it of the "
   REQUIRE(find<start_round>(all));
   CHECK(find<start_round>(all)->contract.members.size() == 2);
   REQUIRE(told<group_start>(all) == peers{peer(3), peer(2)});
-  auto& start = std::get<send_to_peer>(all.front()).what;
+  auto& start = find<send_to_peer>(all)->what;
   auto contract = std::get<group_start>(start).contract;
   CHECK(contract.members.size() == 2);
   group_follower follower{terms(3)};
