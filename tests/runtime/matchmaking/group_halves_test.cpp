@@ -395,8 +395,9 @@ TEST_CASE("nor does it start on one that counts far fewer of its samples than "
   const auto starts = [&](std::uint64_t counted) {
     group_follower follower{mine};
     follower.follow(peer(1), invite(1), yes(1, 6));
-    auto contract = contract_with(counted);
+    auto contract = contract_with(6);
     contract.members[0].samples = 18;
+    contract.members[1].samples = counted;
     const auto all = follower.started(peer(1), contract);
     if (!find<start_round>(all))
       CHECK(find<release_gradient>(all)->miscounts);
