@@ -52,11 +52,11 @@ private:
   static constexpr std::size_t most_known = 256;
 
   void walk_message(message& x) {
-    std::visit([this](auto& y) { walk_fields(y); }, x);
+    std::visit([this](auto& y) { this->walk_fields(y); }, x);
   }
   template <class T>
   void walk_fields(T& x) {
-    std::apply([this](auto&&... fs) { (walk(fs), ...); }, fields(x));
+    std::apply([this](auto&&... fs) { (this->walk(fs), ...); }, fields(x));
   }
 
   template <class T>
