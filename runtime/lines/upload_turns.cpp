@@ -127,9 +127,7 @@ std::size_t upload_turns::room(connection_id who, std::size_t wanted) const {
     return 0;
   auto i = under_way_.find(who);
   auto own = i == under_way_.end() ? 0 : i->second;
-  // Letters of those that are not in the exchange would wait for its end.
-  const bool besides = !planned_.empty() && planned_.count(who) == 0;
-  auto most = window(who, besides ? 1 : share(wanted));
+  auto most = window(who, share(wanted));
   auto bytes = std::min(turn_bytes(), most > own ? most - own : 0);
   bytes -= bytes % packet;
   return own == 0 ? std::max(packet, bytes) : bytes;

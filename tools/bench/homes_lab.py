@@ -104,15 +104,13 @@ def relay_network():
         for i, x in enumerate(names)]}
 
 
-def installed(program):
-    return shutil.which(program, path=os.environ["PATH"] + ":/usr/sbin:/sbin")
-
-
 def missing_for(kind):
     """Why this machine cannot emulate a home of that kind; None if it can."""
     if kind == "ipv6-only" and not os.path.exists("/proc/net/if_inet6"):
         return "this machine's kernel has no IPv6"
-    if kind == "upnp" and not installed("miniupnpd"):
+    if kind == "upnp" and not shutil.which("miniupnpd",
+                                           path=os.environ["PATH"]
+                                           + ":/usr/sbin:/sbin"):
         return "there is no miniupnpd (Debian: miniupnpd-nftables)"
     return None
 

@@ -136,9 +136,12 @@ void know_connections_alone() {
   write_setting("/proc/sys/net/netfilter/nf_conntrack_tcp_loose", "0");
 }
 
-/// A namespace that a veth pair leads to from the thread's: "lan" here, "wan"
-/// there. The thread stays where it is.
-expected<file_descriptor> make_inner() {
+/// The thread is in the router's namespace before, and in that of what lies
+/// behind it afterwards.
+/// @param daemon What runs on the router from then on.
+expected<file_descriptor>
+put_behind_router(router_kind kind, const inner_network& of,
+                  std::shared_ptr<std::FILE>& daemon) {
   file_descriptor router{
       ::open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC)};
   if (!router || ::unshare(CLONE_NEWNET) != 0)
@@ -151,23 +154,9 @@ expected<file_descriptor> make_inner() {
     return failure{"network namespace of a home"};
   if (!feed("ip -batch -", "link add lan type veth peer name wan netns "
                            "/proc/self/fd/"
-                               + std::to_string(shown.get())
-                               + "\nlink set lan up\n"))
+                               + std::to_string(shown.get()) + "\naddr add "
+                               + of.router + "/24 dev lan\nlink set lan up\n"))
     return failure{"ip: a veth pair, which needs iproute2"};
-  return inside;
-}
-
-/// The thread is in the router's namespace before, and in that of what lies
-/// behind it afterwards.
-/// @param daemon What runs on the router from then on.
-expected<file_descriptor>
-put_behind_router(router_kind kind, const inner_network& of,
-                  std::shared_ptr<std::FILE>& daemon) {
-  auto inside = make_inner();
-  if (!inside)
-    return inside;
-  if (!feed("ip -batch -", "addr add " + of.router + "/24 dev lan\n"))
-    return failure{"ip: the inner address of a router"};
   const auto maps = kind == router_kind::upnp && has_port_mapper();
   if (!feed("nft -f -", rules_of(kind, of.host, maps)))
     return failure{"nft: address translation, which needs nftables"};
@@ -176,7 +165,7 @@ put_behind_router(router_kind kind, const inner_network& of,
   if (!write_setting("/proc/sys/net/ipv4/ip_forward", "1"))
     return failure{"/proc/sys/net/ipv4/ip_forward"};
   know_connections_alone();
-  if (::setns(inside->get(), CLONE_NEWNET) != 0
+  if (::setns(inside.get(), CLONE_NEWNET) != 0
       || !feed("ip -batch -", "link set lo up\naddr add " + of.host
                                   + "/24 dev wan\nlink set wan up\n"
                                     "route add default via "
@@ -185,105 +174,18 @@ put_behind_router(router_kind kind, const inner_network& of,
   return inside;
 }
 
-/// What a carrier's NAT64 lets through: what its customer has dialled. What it
-/// translates gets longer by 20 bytes.
-const char* const nat64_rules = R"(table inet home {
-  chain leaving {
-    type nat hook postrouting priority 100
-    oifname "wan" ip saddr 192.168.255.0/24 masquerade
-  }
-  chain through {
-    type filter hook forward priority 0; policy drop
-    tcp flags syn tcp option maxseg size set 1420
-    ct state invalid drop
-    ct state established,related accept
-    iifname "lan" accept
-    iifname "nat64" oifname "wan" accept
-  }
-}
-)";
-
-/// Starts it in this thread's namespaces, as `start_port_mapper` does.
-/// @param home Whose packets it translates.
-/// @param own An address of the carrier's, from which it sends errors.
-std::shared_ptr<std::FILE> start_nat64(const std::string& home,
-                                       const std::string& own) {
-  const auto script = R"(PATH=$PATH:/usr/sbin:/sbin
-tayga -n -c /dev/fd/3 3<<END >/dev/null 2>&1 &
-tun-device nat64
-ipv4-addr 192.168.255.1
-ipv6-addr )" + own + R"(
-prefix 64:ff9b::/96
-map 192.168.255.2 )" + home
-                      + R"(
-END
-daemon=$!
-read end
-kill -9 $daemon)";
-  return {::popen(script.c_str(), "we"), [](auto* x) { x&& ::pclose(x); }};
-}
-
-/// The thread is in the carrier's namespace before, and in its customer's
-/// afterwards. The well-known prefix (RFC 6052) stands for IPv4, so that nobody
-/// has to look it up.
-expected<file_descriptor> put_behind_nat64(std::uint32_t address,
-                                           std::shared_ptr<std::FILE>& daemon) {
-  auto inside = make_inner();
-  if (!inside)
-    return inside;
-  const auto home = to_text(public_ipv6_address(address));
-  auto carrier = public_ipv6_address(address);
-  carrier.back() = 2;
-  if (!write_setting("/proc/sys/net/ipv4/ip_forward", "1")
-      || !write_setting("/proc/sys/net/ipv6/conf/all/forwarding", "1"))
-    return failure{"/proc/sys/net: forwarding"};
-  if (!feed("nft -f -", nat64_rules))
-    return failure{"nft: address translation, which needs nftables"};
+expected<namespace_host> make_ipv6_only(std::uint32_t address) {
+  auto result = namespace_host::make(address, namespace_host::versions::six);
+  if (result && !feed("nft -f -", ipv6_rules))
+    return failure{"nft: a firewall for IPv6, which needs nftables"};
   know_connections_alone();
-  if (!feed("ip -batch -", "tuntap add dev nat64 mode tun\nlink set nat64 up\n"
-                           "route add 192.168.255.0/24 dev nat64\n"
-                           "route add 64:ff9b::/96 dev nat64\n"
-                           "route add ::/0 dev wan\n"
-                           "addr add fe80::1/64 dev lan nodad\nroute add "
-                               + home + "/128 dev lan\n"))
-    return failure{"ip: the routes of a NAT64"};
-  daemon = start_nat64(home, to_text(carrier));
-  if (::setns(inside->get(), CLONE_NEWNET) != 0
-      || !feed("ip -batch -", "link set lo up\naddr add " + home
-                                  + "/128 dev wan nodad\nlink set wan up\n"
-                                    "route add ::/0 via fe80::1 dev "
-                                    "wan\n"))
-    return failure{"ip: the interface of a home"};
-  return inside;
+  return result;
 }
 
 } // namespace
 
 bool has_port_mapper() {
   return feed("command -v miniupnpd", "");
-}
-
-bool has_nat64() {
-  return feed("command -v tayga", "");
-}
-
-expected<namespace_host> namespace_host::make_ipv6_only(std::uint32_t address) {
-  if (!has_nat64()) {
-    auto result = make(address, versions::six);
-    if (result && !feed("nft -f -", ipv6_rules))
-      return failure{"nft: a firewall for IPv6, which needs nftables"};
-    know_connections_alone();
-    return result;
-  }
-  auto result = make(address);
-  if (!result)
-    return result;
-  auto inside = put_behind_nat64(address, result->daemon_);
-  if (!inside)
-    return failure{inside.error()};
-  result->carrier_ = std::exchange(result->space_, unwrap(std::move(inside)));
-  result->speaks_ = versions::six;
-  return result;
 }
 
 expected<namespace_host> namespace_host::make_behind(router_kind kind,

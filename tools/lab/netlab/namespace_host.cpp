@@ -109,11 +109,6 @@ std::string dotted(std::uint32_t address) {
   return ::inet_ntop(AF_INET, &in, text, sizeof(text));
 }
 
-std::string to_text(const ipv6_address& x) {
-  char text[INET6_ADDRSTRLEN];
-  return ::inet_ntop(AF_INET6, x.data(), text, sizeof(text));
-}
-
 expected<namespace_host> namespace_host::make(std::uint32_t address,
                                               versions speaks) {
   namespace_host result;

@@ -1,8 +1,7 @@
 /// A host of its own on this machine: a network namespace with one TUN device,
 /// whose other end we hold. Or a home: the device is its router's, another
-/// namespace, and a veth pair leads from there to the host. Without a NAT64 the
-/// router of an `ipv6_only` home translates nothing, so it is in the host's own
-/// namespace.
+/// namespace, and a veth pair leads from there to the host. The router of an
+/// `ipv6_only` home translates nothing, so it is in the host's own namespace.
 ///
 /// It lives exactly as long as its processes and this object do: it has no
 /// name, so nothing can be left behind.
@@ -18,7 +17,6 @@
 #include "messages/expected.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/state/file_descriptor.hpp"
-#include "tools/lab/network/public_hosts.hpp"
 #include "tools/lab/network/router_kind.hpp"
 
 namespace potluck::netlab {
@@ -30,15 +28,10 @@ expected<bool> become_root_inside();
 
 /// "11.0.0.1".
 std::string dotted(std::uint32_t address);
-/// "3fff:0:101::1".
-std::string to_text(const ipv6_address& x);
 
 /// Whether this machine has what opens ports when it is asked to (UPnP's IGD
 /// and NAT-PMP).
 bool has_port_mapper();
-
-/// Whether it has what leads from IPv6 to IPv4, at a carrier.
-bool has_nat64();
 
 class namespace_host {
 public:
@@ -65,8 +58,7 @@ public:
   /// of an open cone can all be dialled at once; so can those behind an
   /// address-restricted one, by hosts that were dialled within two minutes. A
   /// router with UPnP runs Debian's miniupnpd where it is installed; where it
-  /// is not, it is an open cone. An `ipv6_only` home has Debian's tayga at its
-  /// carrier, at the well-known prefix; or no way to IPv4 at all.
+  /// is not, it is an open cone.
   static expected<namespace_host> make_behind(router_kind kind,
                                               std::uint32_t address);
 
@@ -94,12 +86,9 @@ public:
   bool enter() const;
 
 private:
-  static expected<namespace_host> make_ipv6_only(std::uint32_t address);
-
   versions speaks_ = versions::four;
   file_descriptor space_;                ///< The namespace.
   std::vector<file_descriptor> routers_; ///< Theirs, the outermost first.
-  file_descriptor carrier_; ///< The one of a NAT64, where it has one.
   file_descriptor line_;
   std::shared_ptr<std::FILE> daemon_; ///< Of the router, where it has one.
 };

@@ -42,6 +42,11 @@ time_point now() {
   return std::chrono::steady_clock::now();
 }
 
+std::string text_of(const ipv6_address& x) {
+  char text[INET6_ADDRSTRLEN];
+  return ::inet_ntop(AF_INET6, x.data(), text, sizeof(text));
+}
+
 /// The IPv4 address of the host that a packet is for; nothing when that is
 /// nobody's, as with IPv6's announcements and broadcasts.
 std::optional<std::uint32_t> receiver_of(const std::uint8_t* packet,
@@ -132,7 +137,7 @@ public:
   std::string ipv6_address_of(host x) const override {
     return hosts_[x].speaks() == versions::four
                ? ""
-               : to_text(public_ipv6_address(ip_of(x)));
+               : text_of(public_ipv6_address(ip_of(x)));
   }
 
   expected<address> open(host x, std::uint16_t port) override {
