@@ -129,6 +129,10 @@ matchmaker::actions matchmaker::on(const peer_id& from, const group_invite& x) {
 }
 
 matchmaker::actions matchmaker::on(const peer_id& from, const group_answer& x) {
+  // It waits for a contract that a predecessor of this peer's would have
+  // written, or that is written without it.
+  if (x.accepted && x.group != group())
+    return {send_to_peer{from, group_cancel{x.group, "no longer invited"}}};
   if (now() != state::busy)
     return leader_.answered(from, x);
   // Whether `from` is a member at all is for the round to know.

@@ -728,6 +728,17 @@ TEST_CASE("nobody is followed before its turn") {
   CHECK(asks(0));
 }
 
+TEST_CASE("whoever waits for a group that this peer does not lead is let go") {
+  auto one = make(1);
+  auto out = sent<group_cancel>(one.receive(peer(2), yes(7, 6)));
+  REQUIRE(out.size() == 1);
+  CHECK(out[0].first == peer(2));
+  CHECK(out[0].second.group == group(7));
+  auto no = yes(7, 6);
+  no.accepted = false;
+  CHECK(one.receive(peer(2), no).empty());
+}
+
 TEST_CASE("who leads in its turn is not left for a smaller id") {
   auto one = make(3);
   leader_order order;
