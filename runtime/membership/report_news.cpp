@@ -182,17 +182,23 @@ std::vector<peer_id> report_news::round(const guest_book& guests,
 std::vector<peer_id> report_news::relayed_round(const guest_book& guests,
                                                 time_point now) {
   std::vector<peer_id> result;
-  if (!relayed_due_ || mine_.contributes)
+  const auto& near = guests.near();
+  relayed_due_ = relayed_due_ && !mine_.contributes
+                 && std::any_of(near.begin(), near.end(), [&](auto& id) {
+                      const auto& g = *guests.find(id);
+                      return g.relayed && hears(g);
+                    });
+  if (!relayed_due_)
     return result;
   const auto pause = std::max<duration>(limits::relayed_report_pause,
-                                        pause_among(guests.near().size()));
+                                        pause_among(near.size()));
   const bool everybody = relayed_.due(headline_now(), pause, now);
   if (!everybody && now - relayed_leader_ < limits::relayed_leader_pause)
     return result;
   relayed_leader_ = now;
   relayed_due_ = !everybody;
   auto leader = leader_;
-  for (auto& id : guests.near()) {
+  for (auto& id : near) {
     const auto& g = *guests.find(id);
     if (leader.empty() && g.role == role::trainer && g.averages)
       leader = id; // As far as this peer knows.
