@@ -30,20 +30,27 @@ std::string contract_terms::miscounted(const group_contract& x,
   for (const auto& m : x.members)
     if (auto lie = too_many(m.samples, slack_of_members); !lie.empty())
       return "of peer " + short_name(m.who.id) + " " + lie;
+  const auto bringing
+      = std::count_if(x.members.begin(), x.members.end(), [](const auto& m) {
+          return m.role == role::trainer && m.samples > 0;
+        });
   const auto seen = past ? past() : nullptr;
-  if (!seen || !seen->judges())
+  if (!seen || x.members.empty() || !seen->judges(x.members.front().who.id)
+      || static_cast<std::size_t>(bringing) < past_steps::least_trainers)
     return {};
   const auto most = seen->among(x, computing());
   for (const auto& m : x.members) {
     if (m.role != role::trainer)
       continue;
-    const auto shown = most.of(m.who.id);
-    if (m.samples / slack_of_members > shown)
+    if (m.samples / slack_of_members > most.of(m.who.id))
       return "of peer " + short_name(m.who.id) + " it counts "
              + std::to_string(m.samples)
              + " samples, far more than that has shown before";
+    // What all of the last step know of this peer.
+    const auto shown = std::min(static_cast<double>(answered.samples),
+                                seen->brought(self.id));
     if (m.who.id == self.id
-        && m.samples < std::min(answered.samples, shown) / slack_of_members)
+        && static_cast<double>(m.samples * slack_of_members) < shown)
       return "of this peer it counts " + std::to_string(m.samples)
              + " samples, far fewer than it has shown before";
   }

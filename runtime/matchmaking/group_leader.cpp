@@ -234,7 +234,7 @@ bool group_leader::line_up_members(group_contract& contract) {
   }
   // Where no two can average together, none has to make way for others: whoever
   // could average for all is missing for now.
-  const bool group = trainers.size() > 1;
+  const bool group = told.members.size() > 1;
   if (!stays.front() || !group) {
     release(lineless, false,
             group ? std::move(trainers) : std::vector<peer_id>{});

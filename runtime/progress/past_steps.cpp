@@ -24,6 +24,8 @@ constexpr double overlong = 2;
 /// What was shown fades by this factor a step: one bad step of a fast machine,
 /// or one that is made without it, costs it nothing.
 constexpr double fading = 0.5;
+/// After so many steps not even 256 times the median is left of it.
+constexpr unsigned steps_to_fade = 8;
 /// Seconds. A peer that has just come may be in a group at once.
 constexpr double shortest_step = 1e-3;
 /// Well below 2^63, so that a double becomes a number of samples.
@@ -45,6 +47,7 @@ double lower_median(std::vector<double> xs) {
 past_steps past_steps::newcomer(const peer_id& self) {
   past_steps result;
   result.newcomer_ = self;
+  result.steps_ = 0;
   return result;
 }
 
@@ -87,9 +90,15 @@ void past_steps::made(const group_contract& x,
   }
   known_ = std::move(next);
   newcomer_.reset();
+  if (steps_)
+    ++*steps_;
 }
 
 // ---- when a step is due -----------------------------------------------------
+
+bool past_steps::is_sure() const {
+  return !steps_ || *steps_ >= steps_to_fade;
+}
 
 double past_steps::brought(const peer_id& who) const {
   const auto known = known_.find(who);

@@ -70,10 +70,15 @@ public:
 
   // ---- what counts in its contract
 
-  /// It knows enough to refuse what others write.
-  bool judges() const {
-    return !newcomer_;
+  /// It knows what that leader does, and so may refuse what the leader writes:
+  /// both were in the last step, and nothing counts any more that the leader
+  /// has seen and this peer has not.
+  bool judges(const peer_id& leader) const {
+    return !newcomer_ && (empty() || (is_sure() && brought(leader) > 0));
   }
+  /// What the peer brought to the last step that it did not rest in, of those
+  /// that it can have been in with all the others; 0: nothing.
+  double brought(const peer_id& who) const;
   /// The bounds in a group whose trainers claim this. Not to outlive this.
   bounds among(const std::vector<claim>& all, duration elapsed) const;
   /// Of the trainers of a contract. Likewise.
@@ -87,7 +92,7 @@ private:
 
   /// For how long who brought nothing is believed to have computed.
   double unseen_seconds(const peer_id& who, duration elapsed) const;
-  double brought(const peer_id& who) const;
+  bool is_sure() const;
 
   double formed_after_ = 0; ///< Seconds.
   std::set<peer_id> there_; ///< When it did.
@@ -95,6 +100,8 @@ private:
   double typical_ = 0;      ///< Its trainers' samples, the lower median.
   std::map<peer_id, record> known_;
   std::optional<peer_id> newcomer_;
+  /// Made since it has come; none: it was there from the run's first one on.
+  std::optional<unsigned> steps_;
   bool redrawn_ = false;
 };
 

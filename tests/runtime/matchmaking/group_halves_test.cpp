@@ -397,7 +397,11 @@ TEST_CASE("nor does it start on one that counts far fewer of its samples than "
     follower.follow(peer(1), invite(1), yes(1, 6));
     auto contract = contract_with(6);
     contract.members[0].samples = 18;
+    contract.members.push_back(contract.members[1]);
+    contract.members[2].who.id = peer(3);
     contract.members[1].samples = counted;
+    const auto members = contract.members.size();
+    contract.plan = digest_of(&members, sizeof(members));
     const auto all = follower.started(peer(1), contract);
     if (!find<start_round>(all))
       CHECK(find<release_gradient>(all)->miscounts);
@@ -406,6 +410,18 @@ TEST_CASE("nor does it start on one that counts far fewer of its samples than "
   CHECK(starts(6));
   CHECK(starts(3));
   CHECK_FALSE(starts(2));
+}
+
+TEST_CASE("of two trainers none refuses what the other counts") {
+  auto mine = terms(2);
+  mine.past = [seen = seen_in(1)] { return seen; };
+  mine.computing = [] { return duration{std::chrono::seconds{1}}; };
+  group_follower follower{mine};
+  follower.follow(peer(1), invite(1), yes(1, 6));
+  auto contract = contract_with(6);
+  contract.members[0].samples = 1'000'000;
+  contract.members[1].samples = 1;
+  CHECK(find<start_round>(follower.started(peer(1), contract)));
 }
 
 TEST_CASE("who has just come refuses nothing, in a run's first step each holds "

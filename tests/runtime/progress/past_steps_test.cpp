@@ -158,7 +158,7 @@ TEST_CASE("where nobody is known that brings samples, the time counts") {
 
 TEST_CASE("in redrawn groups a member counts for 256 times the median") {
   auto x = past_steps::redrawn();
-  CHECK(x.judges());
+  CHECK(x.judges(peer(1)));
   CHECK(counted(x, {5, 6, 1000, lie}) == numbers{5, 6, 1000, 6 * 256});
   CHECK(counted(x, {5, lie}) == numbers{5, lie});
 }
@@ -226,13 +226,15 @@ TEST_CASE(
     "as the oldest member") {
   auto old = after({10, 10, 10, 2560});
   auto young = past_steps::newcomer(peer(0));
-  CHECK_FALSE(young.judges());
   const numbers without{10, 12, 14, 0};
   for (int i = 0; i < 8; ++i) {
+    CHECK_FALSE(young.judges(peer(1)));
+    CHECK(old.judges(peer(1)));
     old.made(contract_of(without), {});
     young.made(contract_of(without), {});
-    CHECK(young.judges());
   }
+  CHECK(young.judges(peer(1)));
+  CHECK_FALSE(young.judges(peer(9))); // It has not been in the last step.
   const numbers claims{10, 12, 14, lie, lie};
   CHECK(counted(old, claims) == counted(young, claims));
 }
