@@ -24,9 +24,21 @@ std::size_t leading::averaging(const way::reports& partners) const {
       }));
 }
 
-bool leading::most_average(const way::reports& partners) const {
-  auto busy = averaging(partners);
-  return busy >= partners.size() - busy + 1;
+bool leading::most_average(const way& how, const outlook& at,
+                           const way::reports& partners) const {
+  const auto averaging_here = averaging(partners);
+  auto busy = averaging_here;
+  if (how.one_history()) {
+    const auto& all = at.others.reports();
+    busy = static_cast<std::size_t>(
+        std::count_if(all.begin(), all.end(), [&](const auto& known) {
+          const progress_report& x = known.second;
+          return x.role == role::trainer && x.phase == phase::averaging
+                 && x.step == at.own.step && x.state == at.own.state
+                 && !x.contributes && !order_.is_passed_over(x.id);
+        }));
+  }
+  return busy >= partners.size() - averaging_here + 1;
 }
 
 void leading::begin_step() {
@@ -118,7 +130,7 @@ bool leading::overdue(time_point now, duration since) const {
 bool leading::leads(way& how, const outlook& at, const way::reports& partners,
                     bool doubted, duration step, duration patience) {
   entering_.stop(at.now); // Unless that is all that keeps this peer back.
-  if (!due_since_ || most_average(partners))
+  if (!due_since_ || most_average(how, at, partners))
     due_since_ = at.now;
   if (at.now < not_before_)
     return false;
@@ -136,24 +148,25 @@ bool leading::leads(way& how, const outlook& at, const way::reports& partners,
   }
   auto awaited = [&](const peer_id& who) { return how.awaits(at, who); };
   return !at.others.deserted(at.now) && !at.others.expects(awaited, at.now)
-         && !(how.one_history() && others_average(partners, patience, at.now))
+         && !(how.one_history() && others_average(how, at, partners, patience))
          && !entering_.put_off(at, is_alone(how, at, partners), step, patience);
 }
 
-bool leading::others_average(const way::reports& partners, duration patience,
-                             time_point now) {
-  if (averaging(partners) == 0) {
+bool leading::others_average(const way& how, const outlook& at,
+                             const way::reports& partners, duration patience) {
+  const bool most = most_average(how, at, partners);
+  if (!most && averaging(partners) == 0) {
     others_average_since_.reset();
     return false;
   }
   // While somebody else was to lead nobody looked.
   if (!others_average_since_
-      || now - others_looked_at_ > duration{limits::round_floor})
-    others_average_since_ = now;
-  others_looked_at_ = now;
+      || at.now - others_looked_at_ > duration{limits::round_floor})
+    others_average_since_ = at.now;
+  others_looked_at_ = at.now;
   // How long most may be stuck they know, for they have seen slower rounds.
-  auto wait = most_average(partners) ? duration{limits::round_cap} : patience;
-  return now - *others_average_since_ < wait;
+  const auto wait = most ? duration{limits::round_cap} : patience;
+  return at.now - *others_average_since_ < wait;
 }
 
 } // namespace potluck

@@ -98,15 +98,17 @@ public:
              bool doubted, duration step, duration patience);
 
 private:
-  /// Whose rounds of this step may count.
+  /// Partners whose rounds of this step may count.
   std::size_t averaging(const way::reports& partners) const;
   /// Whether as many average as do not, this peer among these: what they are
-  /// about to complete is the step that counts.
-  bool most_average(const way::reports& partners) const;
+  /// about to complete is the step that counts. Those with whom this peer forms
+  /// no groups for a while count among the first.
+  bool most_average(const way& how, const outlook& at,
+                    const way::reports& partners) const;
   /// Whether a group averages our very step without us and may be waited for: a
   /// peer that has just fetched a state comes into the middle of a step.
-  bool others_average(const way::reports& partners, duration patience,
-                      time_point now);
+  bool others_average(const way& how, const outlook& at,
+                      const way::reports& partners, duration patience);
   /// How many before this peer may have missed their turn.
   std::size_t missed(duration patience, time_point now) const;
 

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include "runtime/config.hpp"
 #include "runtime/membership/limits.hpp"
 #include "runtime/progress/acquaintances.hpp"
 #include "runtime/step/leading.hpp"
@@ -95,6 +96,22 @@ TEST_CASE(
   first.phase = phase::averaging;
   x.hear(first);
   CHECK_FALSE(x.leads(start)); // It may be an honest one.
+}
+
+TEST_CASE("what most average is waited for, though no group forms with them") {
+  scene x;
+  for (std::uint8_t i : {6, 7, 8}) {
+    auto busy = report(i);
+    busy.phase = phase::averaging;
+    x.hear(busy);
+    x.others.tracker().forget(busy.id); // It has held groups up.
+  }
+  x.hear(report(9));
+  auto now = start;
+  while (!x.leads(now) && now < start + 3 * limits::round_cap)
+    now += 500ms;
+  CHECK(now - start >= limits::round_cap);
+  CHECK(now - start < 3 * limits::round_cap);
 }
 
 TEST_CASE("after a group that came to nothing there is a pause, ever longer") {
