@@ -28,17 +28,25 @@ bool leading::most_average(const way& how, const outlook& at,
                            const way::reports& partners) const {
   const auto averaging_here = averaging(partners);
   auto busy = averaging_here;
+  std::size_t makers = 0, busy_makers = 0;
   if (how.one_history()) {
-    const auto& all = at.others.reports();
-    busy = static_cast<std::size_t>(
-        std::count_if(all.begin(), all.end(), [&](const auto& known) {
-          const progress_report& x = known.second;
-          return x.role == role::trainer && x.phase == phase::averaging
-                 && x.step == at.own.step && x.state == at.own.state
-                 && !x.contributes && !order_.is_passed_over(x.id);
-        }));
+    busy = 0;
+    for (const auto& [id, x] : at.others.reports()) {
+      if (x.role != role::trainer || x.step != at.own.step
+          || x.state != at.own.state || x.contributes)
+        continue;
+      const bool averages
+          = x.phase == phase::averaging && !order_.is_passed_over(id);
+      busy += averages;
+      makers += !x.step_proof.empty();
+      busy_makers += averages && !x.step_proof.empty();
+    }
   }
-  return busy >= partners.size() - averaging_here + 1;
+  // What most of those average that made the step is the next one for whoever
+  // has just come, however many have come with it.
+  const bool has_come = made_.empty() || made_ != at.own.state;
+  return busy >= partners.size() - averaging_here + 1
+         || (has_come && 2 * busy_makers > makers);
 }
 
 void leading::begin_step() {

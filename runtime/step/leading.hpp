@@ -102,7 +102,8 @@ private:
   std::size_t averaging(const way::reports& partners) const;
   /// Whether as many average as do not, this peer among these: what they are
   /// about to complete is the step that counts. Those with whom this peer forms
-  /// no groups for a while count among the first.
+  /// no groups for a while count among the first. To one that has just come
+  /// those count that made the step that it holds.
   bool most_average(const way& how, const outlook& at,
                     const way::reports& partners) const;
   /// Whether a group averages our very step without us and may be waited for: a

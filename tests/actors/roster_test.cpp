@@ -801,7 +801,7 @@ TEST_CASE("a member asks whether it can be dialled, and says so if not") {
   caf::anon_send(d.it, d.wired.for_roster());
   d.arrive(2);
   d.arrive(3);
-  caf::anon_send(d.it, own_report{own(), true});
+  caf::anon_send(d.it, own_report{own(), true, {}});
   d.world.run_for(1s);
   CHECK(asked<reach_request>(d).empty()); // The cell has not chosen yet.
   caf::anon_send(d.it, links_wanted{});
@@ -849,7 +849,7 @@ TEST_CASE("a member asks whether it can be dialled, and says so if not") {
   d.world.run_for(1s);
   CHECK(d.observer->events("reach").size() == 3);
   CHECK(cell->last<reach_known>().reachable);
-  caf::anon_send(d.it, own_report{own(), true});
+  caf::anon_send(d.it, own_report{own(), true, {}});
   d.world.run_for(10s);
   CHECK(d.gateway->contents<progress_report>().back().reach == reach::open);
 }
@@ -858,7 +858,7 @@ TEST_CASE("nobody is asked where the answer is known, or does not matter") {
   SUBCASE("the user has stated the address") {
     desk d{{}, {"example.org", 7000}};
     d.arrive(2);
-    caf::anon_send(d.it, own_report{own(), true});
+    caf::anon_send(d.it, own_report{own(), true, {}});
     caf::anon_send(d.it, links_wanted{});
     d.world.run_for(1s);
     CHECK(asked<reach_request>(d).empty());
@@ -866,7 +866,7 @@ TEST_CASE("nobody is asked where the answer is known, or does not matter") {
   SUBCASE("the user has stated the port, which can be tried") {
     desk d{{}, {host(1), 7000}};
     d.arrive(2);
-    caf::anon_send(d.it, own_report{own(), true});
+    caf::anon_send(d.it, own_report{own(), true, {}});
     caf::anon_send(d.it, links_wanted{});
     d.world.run_for(1s);
     REQUIRE(asked<reach_request>(d).size() == 1);
@@ -874,7 +874,7 @@ TEST_CASE("nobody is asked where the answer is known, or does not matter") {
   }
   SUBCASE("somebody has dialled it") {
     desk d;
-    caf::anon_send(d.it, own_report{own(), true});
+    caf::anon_send(d.it, own_report{own(), true, {}});
     d.arrive(2, role::trainer, true);
     caf::anon_send(d.it, links_wanted{});
     d.world.run_for(1s);
@@ -1000,7 +1000,7 @@ TEST_CASE("a router is asked for a port once nobody gets through to the peer") {
   for (std::uint8_t i = 2; i <= 7; ++i)
     d.arrive(i, role::trainer, false, "198.51." + std::to_string(i) + ".4",
              out);
-  caf::anon_send(d.it, own_report{own(), true});
+  caf::anon_send(d.it, own_report{own(), true, {}});
   caf::anon_send(d.it, links_wanted{});
   for (int i = 0; i < 3; ++i) {
     d.world.run_for(1s);
@@ -1022,7 +1022,7 @@ TEST_CASE("a router is asked for a port once nobody gets through to the peer") {
     d.world.run_for(1s);
     CHECK(d.gateway->last<reach_known>().reachable);
     CHECK(d.gateway->last<reach_known>().port == 4000);
-    caf::anon_send(d.it, own_report{own(), true});
+    caf::anon_send(d.it, own_report{own(), true, {}});
     d.world.run_for(10s);
     auto report = d.gateway->contents<progress_report>().back();
     CHECK(report.reach == reach::mapped);
@@ -1041,7 +1041,7 @@ TEST_CASE("a router is asked for a port once nobody gets through to the peer") {
 TEST_CASE("two that nobody can dial do not wait for each other") {
   desk d;
   d.arrive(2);
-  caf::anon_send(d.it, own_report{own(), true});
+  caf::anon_send(d.it, own_report{own(), true, {}});
   caf::anon_send(d.it, links_wanted{});
   d.world.run_for(1s);
   caf::anon_send(d.it, could_not(d));
