@@ -15,7 +15,7 @@
 namespace potluck {
 
 /// Raised whenever an old peer could misread a new one.
-constexpr std::uint32_t protocol_version = 18;
+constexpr std::uint32_t protocol_version = 19;
 
 /// One line of a run's settings, as text: what two peers compare and name.
 struct setting {

@@ -39,9 +39,8 @@ namespace potluck {
 /// behind those with fewer such. So nobody leads the others into vain rounds
 /// for ever, and all members of a round see how it ended and agree on the next
 /// leader. An honest leader of a silent member needs `silent_rounds` to find it
-/// out, and one more to go on without it. One that
-/// miscounts comes behind all others; of several such the order is the same, so
-/// no step waits for ever.
+/// out, and one more to go on without it. One that miscounts comes behind all
+/// others; of several such the order is the same, so no step waits for ever.
 class leader_order {
 public:
   /// Whose invitations this peer follows.
