@@ -886,7 +886,7 @@ TEST_CASE("who contributes asks once, for the plan") {
   desk d;
   d.arrive(2);
   d.arrive(3);
-  caf::anon_send(d.it, own_report{own(true), true});
+  caf::anon_send(d.it, own_report{own(true), true, {}});
   caf::anon_send(d.it, links_wanted{false, false, {peer(2), peer(3)}});
   d.world.run_for(1s);
   auto whom = asked<reach_request>(d);
