@@ -76,8 +76,8 @@ public:
   bool judges(const peer_id& leader) const {
     return !newcomer_ && (empty() || (is_sure() && brought(leader) > 0));
   }
-  /// What the peer brought to the last step that it did not rest in, of those
-  /// that it can have been in with all the others; 0: nothing.
+  /// Samples that the peer brought to the last step that it did not rest in;
+  /// 0: it was not in the last one, or has brought none yet.
   double brought(const peer_id& who) const;
   /// The bounds in a group whose trainers claim this. Not to outlive this.
   bounds among(const std::vector<claim>& all, duration elapsed) const;

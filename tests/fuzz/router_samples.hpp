@@ -2,26 +2,9 @@
 #pragma once
 
 #include "tests/fuzz/samples.hpp"
+#include "tests/support/upnp_description.hpp"
 
 namespace potluck::router_samples {
-
-/// As a router that has UPnP describes itself.
-constexpr char description[] = R"(<?xml version="1.0"?>
-<root xmlns="urn:schemas-upnp-org:device-1-0"><device>
-<deviceType>urn:schemas-upnp-org:device:InternetGatewayDevice:1</deviceType>
-<deviceList><device>
-<deviceType>urn:schemas-upnp-org:device:WANDevice:1</deviceType>
-<serviceList><service>
-<serviceType>urn:schemas-upnp-org:service:WANCommonInterfaceConfig:1</serviceType>
-<controlURL>/common</controlURL><eventSubURL>/e</eventSubURL><SCPDURL>/s</SCPDURL>
-</service></serviceList>
-<deviceList><device>
-<deviceType>urn:schemas-upnp-org:device:WANConnectionDevice:1</deviceType>
-<serviceList><service>
-<serviceType>urn:schemas-upnp-org:service:WANIPConnection:1</serviceType>
-<controlURL>/ip</controlURL><eventSubURL>/e</eventSubURL><SCPDURL>/s</SCPDURL>
-</service></serviceList>
-</device></deviceList></device></deviceList></device></root>)";
 
 inline std::string datagram(const std::string& x) {
   return static_cast<char>(x.size()) + x;
@@ -63,7 +46,7 @@ inline std::string address() {
 
 inline fuzz_samples all() {
   const auto opened = http(soap("<u:AddPortMappingResponse/>"));
-  const auto found = http(description) + address();
+  const auto found = http(upnp_description) + address();
   const auto taken = fault(718);
   return {by_nat_pmp(), '\1' + found + opened + address() + opened,
           '\1' + found + taken + fault(725) + opened,

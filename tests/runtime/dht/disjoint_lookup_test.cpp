@@ -26,6 +26,29 @@ lookup::settings five() {
   return how;
 }
 
+/// A thousand nodes, and two hundred that name only each other; the closest
+/// ones first.
+struct crowd {
+  explicit crowd(std::uint64_t seed)
+      : random{seed}, target{random.draw<record_key>()} {
+    fill(honest, 1000, "10.0.0.1");
+    fill(sybils, 200, "10.0.0.2");
+  }
+  void fill(std::vector<contact>& some, std::size_t many, const char* host) {
+    for (std::size_t i = 0; i < many; ++i)
+      some.push_back({random.draw<peer_id>(), {host, 7000}});
+    std::sort(some.begin(), some.end(),
+              [this](auto& a, auto& b) { return closer(target, a.id, b.id); });
+  }
+  static std::vector<contact> closest_of(const std::vector<contact>& some) {
+    return {some.begin(), some.begin() + 20};
+  }
+
+  random_stream random;
+  record_key target;
+  std::vector<contact> honest, sybils;
+};
+
 } // namespace
 
 TEST_CASE("paths share no node, whatever they are told") {
@@ -162,26 +185,21 @@ TEST_CASE("a few nodes are each asked once, over however many paths") {
 }
 
 TEST_CASE("nodes that lie too far apart to be all do not end a look-up") {
-  // A thousand nodes, and two hundred that name only each other. Whom it starts
-  // with: those, and one honest node that knows a few of each distance.
+  // Whom it starts with: those that name only each other, and one honest node
+  // that knows a few of each distance.
   double spacing = 0;
   SUBCASE("where the spacing is known, the closest are found") {
     spacing = 1.0 / 1200;
   }
   SUBCASE("where it is not, it ends among those") {
   }
-  random_stream random{3};
-  const auto target = random.draw<record_key>();
+  crowd all{3};
+  auto& random = all.random;
+  const auto& target = all.target;
+  const auto &honest = all.honest, &sybils = all.sybils;
+  const auto first = crowd::closest_of(sybils);
   const auto nearer
       = [&](auto& a, auto& b) { return closer(target, a.id, b.id); };
-  std::vector<contact> honest, sybils;
-  for (std::size_t i = 0; i < 1000; ++i)
-    honest.push_back({random.draw<peer_id>(), {"10.0.0.1", 7000}});
-  for (std::size_t i = 0; i < 200; ++i)
-    sybils.push_back({random.draw<peer_id>(), {"10.0.0.2", 7000}});
-  std::sort(honest.begin(), honest.end(), nearer);
-  std::sort(sybils.begin(), sybils.end(), nearer);
-  const std::vector<contact> first{sybils.begin(), sybils.begin() + 20};
   std::vector<contact> few;
   for (std::size_t i = 1; i <= 20; ++i)
     few.push_back(honest[120 + 40 * i]);
@@ -197,8 +215,7 @@ TEST_CASE("nodes that lie too far apart to be all do not end a look-up") {
       else if (x.id == honest[999].id)
         search.answered(x.id, few, {}, time_point{});
       else
-        search.answered(x.id, {honest.begin(), honest.begin() + 20}, {},
-                        time_point{});
+        search.answered(x.id, crowd::closest_of(honest), {}, time_point{});
     }
   CHECK(search.done());
   CHECK(search.asked() <= lookup::max_asked);
@@ -244,20 +261,13 @@ TEST_CASE("a look-up in a swarm that is as dense as its neighbourhood asks no "
 }
 
 TEST_CASE("who begins with one node is not led astray by the first to answer") {
-  // A thousand nodes, and two hundred that name only each other. The one that
-  // it begins with knows three of these, closer than the others that it knows.
-  random_stream random{5};
-  const auto target = random.draw<record_key>();
-  const auto nearer
-      = [&](auto& a, auto& b) { return closer(target, a.id, b.id); };
-  std::vector<contact> honest, sybils;
-  for (std::size_t i = 0; i < 1000; ++i)
-    honest.push_back({random.draw<peer_id>(), {"10.0.0.1", 7000}});
-  for (std::size_t i = 0; i < 200; ++i)
-    sybils.push_back({random.draw<peer_id>(), {"10.0.0.2", 7000}});
-  std::sort(honest.begin(), honest.end(), nearer);
-  std::sort(sybils.begin(), sybils.end(), nearer);
-  const std::vector<contact> first{sybils.begin(), sybils.begin() + 20};
+  // The one that it begins with knows three of those that name only each other,
+  // closer than the others that it knows.
+  crowd all{5};
+  auto& random = all.random;
+  const auto& target = all.target;
+  const auto &honest = all.honest, &sybils = all.sybils;
+  const auto first = crowd::closest_of(sybils);
   std::vector<contact> few{sybils[20], sybils[21], sybils[22]};
   for (std::size_t i = 4; i <= 20; ++i)
     few.push_back(honest[120 + 40 * i]);
@@ -270,7 +280,7 @@ TEST_CASE("who begins with one node is not led astray by the first to answer") {
     for (auto some = search.next(); !some.empty(); some = search.next())
       for (auto& x : some) {
         const bool lies = x.where.host == "10.0.0.2";
-        const std::vector<contact> truth{honest.begin(), honest.begin() + 20};
+        const auto truth = crowd::closest_of(honest);
         search.answered(x.id,
                         lies                     ? first
                         : x.id == honest[999].id ? few

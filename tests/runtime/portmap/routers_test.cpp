@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "tests/support/skip.hpp"
+#include "tests/support/upnp_description.hpp"
 
 using namespace potluck;
 using namespace std::chrono_literals;
@@ -120,23 +121,6 @@ struct pmp_router {
   server socket; ///< Its thread ends first.
 };
 
-const std::string description = R"(<?xml version="1.0"?>
-<root xmlns="urn:schemas-upnp-org:device-1-0"><device>
-<deviceType>urn:schemas-upnp-org:device:InternetGatewayDevice:1</deviceType>
-<deviceList><device>
-<deviceType>urn:schemas-upnp-org:device:WANDevice:1</deviceType>
-<serviceList><service>
-<serviceType>urn:schemas-upnp-org:service:WANCommonInterfaceConfig:1</serviceType>
-<controlURL>/common</controlURL><eventSubURL>/e</eventSubURL><SCPDURL>/s</SCPDURL>
-</service></serviceList>
-<deviceList><device>
-<deviceType>urn:schemas-upnp-org:device:WANConnectionDevice:1</deviceType>
-<serviceList><service>
-<serviceType>urn:schemas-upnp-org:service:WANIPConnection:1</serviceType>
-<controlURL>/ip</controlURL><eventSubURL>/e</eventSubURL><SCPDURL>/s</SCPDURL>
-</service></serviceList>
-</device></deviceList></device></deviceList></device></root>)";
-
 /// A router that speaks UPnP.
 struct upnp_router {
   upnp_router() : socket(SOCK_STREAM, "127.0.0.1", 0) {
@@ -166,7 +150,7 @@ struct upnp_router {
   void answer(int line, const std::string& asked) {
     auto has
         = [&](const char* x) { return asked.find(x) != std::string::npos; };
-    std::string status = "200 OK", body = description;
+    std::string status = "200 OK", body = upnp_description;
     auto soap = [&](const std::string& inside) {
       body
           = R"(<?xml version="1.0"?><s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body>)"
