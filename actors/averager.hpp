@@ -49,7 +49,8 @@ struct averager_config {
   /// Where the thread that receives puts what it can; null: everything comes by
   /// letter.
   std::shared_ptr<round_intake> intake = {};
-  /// Whose letters are kept until the round begins; matchmaking's word.
+  /// Whose letters are kept until the round begins. The same object as
+  /// matchmaking's: letters of a group that it does not name are dropped.
   std::shared_ptr<const awaited_group> awaited
       = std::make_shared<awaited_group>();
   safeguard_set guards = {};

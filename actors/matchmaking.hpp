@@ -35,7 +35,7 @@ struct matchmaking_config {
   std::uint64_t seed = 0; ///< Of group ids.
   /// What rounds may hold; null: as much as they need.
   std::shared_ptr<memory_allowance> memory = {};
-  /// Told before anybody else which group it is.
+  /// Told before anybody else which group it is. The averager's, too.
   std::shared_ptr<awaited_group> awaited = std::make_shared<awaited_group>();
   /// Which checks are made: all, but in a simulation that proves something.
   safeguard_set guards;

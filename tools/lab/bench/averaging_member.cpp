@@ -120,11 +120,14 @@ bool take_part(caf::actor_system& system, averaging_member_config config,
   groups.settings.packing = to_string(config.packing);
   groups.settings.shares = to_string(config.rule);
   groups.seed = config.number + 1;
+  auto awaited = std::make_shared<awaited_group>();
+  groups.awaited = awaited;
   wired.matchmaking = system.spawn(matchmaking, groups);
   averager_config rounds;
   rounds.self = self;
   rounds.packing = config.packing;
   rounds.intake = intake;
+  rounds.awaited = awaited;
   wired.averager = system.spawn(averager, rounds);
   auto result = std::make_shared<member_outcome>();
   result->problem = "ended before its rounds were done";
