@@ -187,7 +187,7 @@ void admission_keeper_state::accept(const peer_id& from,
   keep();
   self_->send(wired_.gateway, admission_news{config_.self});
   self_->send(wired_.supervisor, run_entered{});
-  if (std::exchange(said_, true))
+  if (std::exchange(admitted_by_, from) == from)
     return;
   self_->send(wired_.observer,
               event{"admission",

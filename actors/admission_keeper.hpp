@@ -98,7 +98,7 @@ private:
   time_point refused_at_{}; ///< First.
   /// The charter, and what the organiser has said since.
   bool known_ = false;
-  bool said_ = false; ///< That it is admitted.
+  peer_id admitted_by_; ///< As people were told last.
   std::unique_ptr<worker> thread_;
 };
 
