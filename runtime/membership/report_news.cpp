@@ -75,7 +75,7 @@ std::vector<peer_id> report_news::all(const guest_book& guests,
 std::vector<peer_id> report_news::usual_all(const guest_book& guests,
                                             const keeps& kept, time_point now) {
   due_ = leaders_due_ = partners_due_ = false;
-  last_round_ = last_partners_round_ = now;
+  last_round_ = last_partners_round_ = strangers_told_ = now;
   std::vector<peer_id> result;
   if (!mine_.contributes)
     for (auto& id : guests.near())
@@ -151,13 +151,14 @@ duration report_news::pause_among(std::size_t peers) const {
              : pause;
 }
 
-std::vector<peer_id> report_news::company(const guest_book& guests) const {
+std::vector<peer_id> report_news::company(const guest_book& guests,
+                                          bool strangers) const {
   std::vector<peer_id> result;
   std::size_t entering = 0;
   for (auto& id : guests.near()) {
     const auto& g = *guests.find(id);
-    const bool enters = !g.is_partner && g.role == role::trainer && g.averages
-                        && entering < limits::few_peers;
+    const bool enters = strangers && !g.is_partner && g.role == role::trainer
+                        && g.averages && entering < limits::few_peers;
     entering += enters;
     if ((g.is_partner || enters) && hears(g))
       result.push_back(id);
@@ -212,13 +213,16 @@ std::vector<peer_id> report_news::usual_round(const guest_book& guests,
                                               const keeps& kept,
                                               time_point now) {
   const auto pause = pause_among(mine_.contributes ? 0 : guests.near().size());
-  if (!last_round_ || now - *last_round_ >= pause)
+  const bool strangers
+      = !strangers_told_
+        || now - *strangers_told_ >= limits::strangers_report_pause;
+  if (!last_round_ || (strangers && now - *last_round_ >= pause))
     return usual_all(guests, kept, now);
   std::vector<peer_id> result;
   if (mine_.contributes)
     return result;
   if (partners_due_ && !guests.near_partners().empty()) {
-    result = company(guests);
+    result = company(guests, strangers);
     const auto again = pause_among(result.size());
     if (last_partners_round_ && now - *last_partners_round_ < again) {
       result.clear();
@@ -227,21 +231,27 @@ std::vector<peer_id> report_news::usual_round(const guest_book& guests,
       last_partners_round_ = now;
     }
   }
+  if (strangers && !result.empty())
+    strangers_told_ = now;
   // Those that lead, now or next, decide by what they hear. A crowd that only
   // joins does neither, and must not be told in their place.
   if (!std::exchange(leaders_due_, false) || !result.empty())
     return result;
   auto add = [&](const peer_id& id) {
     const auto* g = guests.find(id);
-    if (g && result.size() < limits::leaders_told_at_once
-        && g->role == role::trainer && g->averages
-        && std::find(result.begin(), result.end(), id) == result.end())
-      result.push_back(id);
+    if (!g || g->role != role::trainer || !g->averages
+        || !(g->is_partner || strangers)
+        || result.size() >= limits::leaders_told_at_once
+        || std::find(result.begin(), result.end(), id) != result.end())
+      return;
+    result.push_back(id);
   };
   add(leader_);
   for (const auto* those : {&guests.near_partners(), &guests.near()})
     for (const auto& id : *those)
       add(id);
+  if (strangers && !result.empty())
+    strangers_told_ = now;
   return result;
 }
 

@@ -92,7 +92,7 @@ private:
   std::vector<peer_id> relayed_round(const guest_book& guests, time_point now);
   /// Those that work with this peer, and a few that hold a state by their own
   /// word: a newcomer that does not hear of each step does not catch up.
-  std::vector<peer_id> company(const guest_book& guests) const;
+  std::vector<peer_id> company(const guest_book& guests, bool strangers) const;
   /// Between two rounds among so many.
   duration pause_among(std::size_t peers) const;
   /// What contributors and their sponsors hear of each other at once.
@@ -131,6 +131,7 @@ private:
   /// When everybody was told last; none: that is due.
   std::optional<time_point> last_round_;
   std::optional<time_point> last_partners_round_;
+  std::optional<time_point> strangers_told_; ///< Some of them, last.
   duration pace_ = limits::shortest_report_pause;
   cell_news own_cell_;       ///< To the sponsor, or to whom this peer is that.
   cell_news other_cells_;    ///< To contributors and sponsors of others.

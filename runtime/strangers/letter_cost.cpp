@@ -6,6 +6,8 @@ namespace potluck {
 
 namespace {
 
+constexpr double cost_of_most = 0.2;
+
 struct cost {
   // An answer of up to 80 kB,
   double operator()(const find_records&) const {
@@ -72,7 +74,7 @@ struct cost {
   }
   template <class Other>
   double operator()(const Other&) const {
-    return 0.2;
+    return cost_of_most;
   }
 };
 
@@ -91,7 +93,12 @@ bool is_bulk(const message& x) {
 } // namespace
 
 double cost_of(const message& x, bool trusted) {
-  return trusted && is_bulk(x) ? 0 : std::visit(cost{}, x);
+  if (trusted && is_bulk(x))
+    return 0;
+  // One that works with this peer says how every batch went.
+  if (trusted && is_any_of<progress_report>(x))
+    return cost_of_most;
+  return std::visit(cost{}, x);
 }
 
 } // namespace potluck

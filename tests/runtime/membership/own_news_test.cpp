@@ -9,6 +9,8 @@
 #include "runtime/membership/own_reach.hpp"
 #include "runtime/membership/report_news.hpp"
 #include "runtime/membership/run_lookup.hpp"
+#include "runtime/strangers/letter_allowance.hpp"
+#include "runtime/strangers/letter_cost.hpp"
 
 using namespace potluck;
 using namespace std::chrono_literals;
@@ -178,17 +180,45 @@ TEST_CASE("all hear a report in rounds, those that lead hear it at once") {
   CHECK(x.due());
   CHECK(x.round(many, all_kept, at(0s)).size() == count);
   CHECK_FALSE(x.due());
-  x.take(saying(phase::accumulating, 4), at(1ms));
-  CHECK(x.round(many, all_kept, at(1ms))
+  const auto soon = limits::strangers_report_pause;
+  x.take(saying(phase::accumulating, 4), at(soon));
+  CHECK(x.round(many, all_kept, at(soon))
         == std::vector<peer_id>{id(13), id(14), id(15)});
   CHECK(x.due()); // The others do not know it yet.
   x.leads(id(20));
-  x.take(saying(phase::accumulating, 4), at(1ms));
-  CHECK(x.round(many, all_kept, at(1ms))
+  x.take(saying(phase::accumulating, 4), at(2 * soon));
+  CHECK(x.round(many, all_kept, at(2 * soon))
         == std::vector<peer_id>{id(20), id(13), id(14)});
-  CHECK(x.round(many, all_kept, at(2ms)).empty());
+  CHECK(x.round(many, all_kept, at(3 * soon)).empty());
   CHECK(x.round(many, all_kept, at(4 * limits::report_pause_per_peer)).size()
         == count);
+}
+
+TEST_CASE("a peer with tiny batches tells strangers no more than they read") {
+  report_news x;
+  auto two = guests(2);
+  for (std::uint8_t i : {10, 11}) {
+    auto theirs = saying(phase::accumulating, 3);
+    theirs.id = id(i);
+    two.heard(theirs);
+  }
+  two.works_with(id(10));
+  letter_allowance partner{"192.0.2.1", nullptr},
+      stranger{"192.0.2.1", nullptr};
+  std::size_t to_partner = 0, to_stranger = 0;
+  for (duration now{0}; now < 60s; now += 250us) {
+    const auto report = saying(phase::accumulating, 3);
+    x.take(report, at(now));
+    for (const auto& who : x.round(two, all_kept, at(now))) {
+      const bool works = who == id(10);
+      ++(works ? to_partner : to_stranger);
+      CHECK((works ? partner : stranger)
+                .take(cost_of(report, works), works, at(now))
+            == letter_allowance::verdict::read);
+    }
+  }
+  CHECK(to_partner == 240'000); // Each batch may be what a step waits for.
+  CHECK(to_stranger == 60s / limits::strangers_report_pause);
 }
 
 TEST_CASE("a contributor tells its sponsor what changes, and others rarely") {
