@@ -17,12 +17,14 @@ trials::account& trials::account_of(const peer_id& who) {
 }
 
 void trials::made(const std::set<peer_id>& makers, duration step) {
+  makers_ = makers;
   std::vector<duration> all;
   for (const auto& id : makers) {
-    auto& x = account_of(id).earned;
-    x = std::min<duration>(x + step / limits::trial_share,
-                           limits::trial_credit);
-    all.push_back(x);
+    auto& x = account_of(id);
+    x.earned = std::min<duration>(x.earned + step / limits::trial_share,
+                                  limits::trial_credit);
+    x.steps = std::min(x.steps + 1, limits::trial_steps);
+    all.push_back(x.earned);
   }
   if (all.empty())
     return;
@@ -50,6 +52,19 @@ void trials::held_up(const std::set<peer_id>& who, duration how_long,
 }
 
 bool trials::out(const peer_id& who, time_point now) const {
+  if (!has_used_up(who, now))
+    return false;
+  unsigned all = 0, lost = 0;
+  for (const auto& id : makers_) {
+    const auto known = accounts_.find(id);
+    const auto weight = known == accounts_.end() ? 0 : known->second.steps;
+    all += weight;
+    lost += has_used_up(id, now) ? weight : 0;
+  }
+  return makers_.count(who) == 0 || 2 * lost < all;
+}
+
+bool trials::has_used_up(const peer_id& who, time_point now) const {
   const auto known = accounts_.find(who);
   const auto x = known == accounts_.end() ? account{} : known->second;
   return now < x.out_until || (now < closed_until_ && x.earned < usual_ / 2);

@@ -109,6 +109,25 @@ TEST_CASE("as many newcomers as members put nobody out that was there before") {
   CHECK(x.out(peer(8), start));
 }
 
+TEST_CASE("of two that made the last step neither goes on without the other") {
+  for (std::size_t several : {2, 3, 4, 5}) {
+    trials x;
+    std::set<peer_id> all;
+    for (std::uint8_t i = 0; i < several; ++i)
+      all.insert(peer(i));
+    x.made(all, 1s);
+    std::size_t slow = 0;
+    for (const auto& id : all) {
+      x.held_up({id}, 1s, start);
+      const auto lost = out(x, all, start);
+      CHECK(lost == (2 * ++slow < several ? slow : 0));
+    }
+    CHECK_FALSE(x.out(peer(9), start)); // It is new.
+    x.held_up({peer(9)}, 1s, start);
+    CHECK(x.out(peer(9), start));
+  }
+}
+
 TEST_CASE("at the beginning only who holds up is out") {
   trials x;
   x.held_up({peer(1)}, limits::trial_credit, start);
