@@ -8,20 +8,6 @@
 
 namespace potluck {
 
-namespace {
-
-/// Of one member for one mean: honest ones ask again after a heal, when their
-/// line was broken, and when what they fetched was not what counts.
-constexpr unsigned most_requests = 8;
-
-std::size_t trainers_of(const group_contract& x) {
-  return static_cast<std::size_t>(
-      std::count_if(x.members.begin(), x.members.end(),
-                    [](auto& m) { return m.role == role::trainer; }));
-}
-
-} // namespace
-
 averaging_round::averaging_round(setting what, value_pool rooms,
                                  std::shared_ptr<round_intake> intake,
                                  std::function<void()> all_placed,
@@ -38,7 +24,9 @@ averaging_round::averaging_round(setting what, value_pool rooms,
             std::move(all_placed)},
       watch_{members().size(), now}, helpers_{bulk_.map(),
                                               what_.plan.predicted_seconds},
-      faults_{bulk_.map(), members().self(), trainers_of(what_.contract)},
+      faults_{bulk_.map(), members().self(), what_.contract},
+      hasty_{std::chrono::milliseconds{what_.contract.patience_ms},
+             what_.rule.how, what_.call_offs},
       audits_{what_.contract, bulk_.map(), members().self(), what_.rule,
               what_.denials},
       out_{lines_, members().self()} {
@@ -50,29 +38,17 @@ averaging_round::averaging_round(setting what, value_pool rooms,
 
 round_orders
 averaging_round::lend(std::shared_ptr<const std::vector<float>> gradient) {
-  if (alone() && average_alone(*gradient))
+  const auto samples = members().own().samples;
+  if (alone() && bulk_.average_alone(*gradient, samples, what_.threads)) {
+    carry_out(agreement_.averaged_alone(samples));
     return out_.take();
-  for (auto [chunk, to] :
-       bulk_.parts().lend(std::move(gradient), members().own().samples))
+  }
+  for (auto [chunk, to] : bulk_.parts().lend(std::move(gradient), samples))
     if (to == members().self())
       offer_own_part(chunk);
     else
       out_.send(bulk_.part_for(chunk, to));
   return out_.take();
-}
-
-bool averaging_round::average_alone(const std::vector<float>& gradient) {
-  const auto samples = members().own().samples;
-  if (!bulk_.average_alone(gradient, samples, what_.threads))
-    return false;
-  round_agreement::actions actions;
-  for (std::uint32_t chunk = 0; chunk < bulk_.map().chunk_count(); ++chunk) {
-    agreement_.part_here(chunk, samples);
-    for (auto& x : agreement_.averaged(chunk, {}))
-      actions.push_back(std::move(x));
-  }
-  carry_out(actions);
-  return true;
 }
 
 void averaging_round::offer_own_part(std::uint32_t chunk) {
@@ -186,8 +162,7 @@ void averaging_round::count(std::size_t by, const chunk_mean& x,
 
 void averaging_round::read(std::size_t by, const mean_request& x,
                            const shared_bytes&) {
-  if (x.chunk < bulk_.map().chunk_count()
-      && ++asked_[{by, x.chunk}] <= most_requests)
+  if (bulk_.may_ask(by, x.chunk))
     carry_out(agreement_.asked(members()[by].id, x));
 }
 
@@ -198,16 +173,11 @@ round_orders averaging_round::receive(const peer_id& from,
   if (by == members().size())
     return {};
   watch_.heard(by, content, agreement_.leading());
-  if (is_unfounded(by, content)) {
+  if (hasty_.is_unfounded(by, content, agreement_, watch_)) {
     carry_out(agreement_.call_off(from));
     return out_.take();
   }
-  // Who settles wants to know what is here, and what comes now is void.
-  if (std::holds_alternative<round_settle>(content)
-      || std::holds_alternative<round_standing>(content)
-      || std::holds_alternative<round_heal>(content)
-      || std::holds_alternative<round_verdict>(content)
-      || std::holds_alternative<mean_request>(content))
+  if (ends_bulk(content))
     close_places();
   std::visit([&](const auto& x) { read(by, x, body); }, content);
   out_.add(audits_.receive(by, content, means_here(), sums_here()));
@@ -215,57 +185,11 @@ round_orders averaging_round::receive(const peer_id& from,
   return out_.take();
 }
 
-bool averaging_round::is_early(std::size_t by) const {
-  const auto& all = members();
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (all[i].down || (all[i].trains && i != all.self() && !watch_.present(i)))
-      return false; // Somebody is lost.
-  // A leader may lose patience a little earlier than it seems here. Others
-  // suspect it at the second time.
-  const duration patience
-      = std::chrono::milliseconds{what_.contract.patience_ms};
-  return watch_.age() < (by == 0 ? patience * 3 / 4 : patience * 3 / 2);
-}
-
-bool averaging_round::is_needless(const round_heal& x) const {
-  const auto& alive = x.alive;
-  // Whoever is healed without had not been heard in time.
-  if (!std::binary_search(alive.begin(), alive.end(), members().self()))
-    return false;
-  // With the plain mean a member that is no good can do as much by its part.
-  return alive.size() == members().size() || what_.rule.how != aggregator::mean;
-}
-
-bool averaging_round::is_unfounded(std::size_t by, const message& content) {
-  const auto* settle = std::get_if<round_settle>(&content);
-  const auto* heal = std::get_if<round_heal>(&content);
-  const auto* verdict = std::get_if<round_verdict>(&content);
-  const bool ends = verdict && !verdict->commit;
-  const bool makes_means
-      = (heal && is_needless(*heal))
-        || (verdict && verdict->commit && !agreement_.holds(*verdict));
-  if (!settle && !ends && !makes_means)
-    return false;
-  const auto epoch = settle ? settle->epoch
-                     : heal ? heal->epoch
-                            : verdict->epoch;
-  if (over() || !agreement_.heeds(by, epoch) || !is_early(by))
-    return false;
-  const bool prepared = agreement_.standing() == standing::prepared;
-  if (ends && prepared && !agreement_.ready())
-    return false; // Its samples are not enough.
-  if (!hasty_) {
-    hasty_ = by;
-    means_may_differ_ = ends && prepared;
-  }
-  return makes_means;
-}
-
-void averaging_round::doubt_the_hasty() {
-  const auto who = std::exchange(hasty_, std::nullopt);
-  if (what_.call_offs->note(who ? members()[*who].id : peer_id{}))
+void averaging_round::doubt(std::optional<std::size_t> hasty) {
+  if (hasty)
     out_.order(members_in_doubt{
-        {*who}, "it calls rounds off, or takes their lead, without a reason"});
+        {*hasty},
+        "it calls rounds off, or takes their lead, without a reason"});
 }
 
 template <class Other>
@@ -384,10 +308,7 @@ void averaging_round::carry_out(const round_decision& x) {
   close_places();
   out_.order(round_decided{});
   auto news = outcome(x);
-  if (x.commit && !watch_.lost_patience())
-    hasty_.reset(); // It did no harm.
-  if (!means_may_differ_)
-    doubt_the_hasty();
+  doubt(hasty_.over(x.commit && !watch_.lost_patience(), members()));
   if (x.commit && bulk_.needs_means())
     out_.add(audits_.committed(sums_here()));
   if (x.commit || !bulk_.needs_means() || !agreement_.ledger().complete()
@@ -444,10 +365,7 @@ void averaging_round::judge() {
   if (agreement_.standing() != standing::aborted)
     return;
   auto found = audits_.judge();
-  const bool explained
-      = std::any_of(found.begin(), found.end(), [](const round_order& x) {
-          return std::holds_alternative<members_in_doubt>(x);
-        });
+  const bool explained = names_liars(found);
   out_.add(std::move(found));
   if (!std::exchange(inquires_, false))
     return;
@@ -456,11 +374,7 @@ void averaging_round::judge() {
   if (!explained && !odd.empty() && !agreement_.ledger().healed())
     out_.order(members_in_doubt{
         odd, "it says that it has other means than it was given"});
-  if (!means_may_differ_)
-    return;
-  if (explained)
-    hasty_.reset();
-  doubt_the_hasty();
+  doubt(hasty_.compared(explained, members()));
 }
 
 round_orders averaging_round::give_up() {

@@ -10,14 +10,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "runtime/averaging/call_offs.hpp"
 #include "runtime/averaging/robust_mean.hpp"
+#include "runtime/averaging/round/hasty_rulings.hpp"
 #include "runtime/averaging/round/helper_watch.hpp"
 #include "runtime/averaging/round/member_watch.hpp"
 #include "runtime/averaging/round/round_agreement.hpp"
@@ -149,20 +148,8 @@ private:
   /// @param since The round began.
   void count(std::size_t by, const chunk_mean& x, duration since);
   void offer_own_part(std::uint32_t chunk);
-  /// False: the gradient has values that no mean has.
-  bool average_alone(const std::vector<float>& gradient);
-  /// Nobody is lost, as this member sees it, and that member cannot have lost
-  /// patience yet.
-  bool is_early(std::size_t by) const;
-  /// Nobody is lost by it, or so much depends on its sums that this member has
-  /// to see who is.
-  bool is_needless(const round_heal& x) const;
-  /// Whether it heals or commits a round in which nobody is lost, with means
-  /// that are not here: it could have made them in others' stead. Notes who
-  /// does so, or ends the round for no reason.
-  bool is_unfounded(std::size_t by, const message& content);
-  /// If the round came to nothing, or took long, by some member's doing.
-  void doubt_the_hasty();
+  /// Who has ended rounds, or taken their lead, too often.
+  void doubt(std::optional<std::size_t> hasty);
   void judge_if_all_spoke();
   void judge();
   void carry_out(const round_agreement::actions& actions);
@@ -191,14 +178,10 @@ private:
   member_watch watch_;
   helper_watch helpers_;
   round_faults faults_;
+  hasty_rulings hasty_;
   round_audits audits_;
   round_outbox out_;
-  /// How often each member has asked for each mean.
-  std::map<std::pair<std::size_t, std::uint32_t>, unsigned> asked_;
-  /// Who ended the round, or took its lead, for no reason that is seen here.
-  std::optional<std::size_t> hasty_;
-  bool means_may_differ_ = false; ///< Which would be one.
-  bool inquires_ = false;         ///< Who lied about means, which all are here.
+  bool inquires_ = false; ///< Who lied about means, which all are here.
 };
 
 } // namespace potluck

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "messages/averaging.hpp"
+#include "messages/message.hpp"
 #include "runtime/averaging/round/chunk_ledger.hpp"
 
 namespace potluck {
@@ -33,5 +34,14 @@ struct round_decision {
 using round_action = std::variant<send_to_member, round_decision, send_part,
                                   send_mean, ask_mean, average_chunk>;
 using round_actions = std::vector<round_action>;
+
+/// What is under way no longer counts once that is heard, or has to be known.
+inline bool ends_bulk(const message& x) {
+  return std::holds_alternative<round_settle>(x)
+         || std::holds_alternative<round_standing>(x)
+         || std::holds_alternative<round_heal>(x)
+         || std::holds_alternative<round_verdict>(x)
+         || std::holds_alternative<mean_request>(x);
+}
 
 } // namespace potluck

@@ -34,6 +34,16 @@ round_agreement::averaged(std::uint32_t chunk,
   return course_.take();
 }
 
+round_agreement::actions
+round_agreement::averaged_alone(std::uint64_t samples) {
+  expiries_ = 0;
+  for (std::uint32_t chunk = 0; chunk < ledger().chunks(); ++chunk) {
+    course_.part_here(chunk, samples);
+    course_.averaged(chunk, {});
+  }
+  return course_.take();
+}
+
 bool round_agreement::wants(const peer_id& id, const chunk_mean& x) const {
   auto from = members().index_of(id);
   return from < members().size() && own().wants(from, x, frozen());
@@ -174,8 +184,13 @@ void round_agreement::on(std::size_t from, const round_standing& x) {
   const bool called = !leading() && decided() && !own().spectator()
                       && !said.final()
                       && members().leader_of(x.epoch) != members().self();
+  // This one would lead, if anything were to be ruled.
+  const bool left = members().self() == 0 && course_.answered() < 0
+                    && !decided() && said.final();
   if (overtaken || called)
     course_.settle_above(x.epoch);
+  else if (left)
+    course_.settle(0);
   else if (leading() && x.epoch == course_.answered())
     course_.stands(from, std::move(said));
 }

@@ -48,6 +48,8 @@ public:
   }
   /// The chunk has been averaged here, without the parts of these members.
   actions averaged(std::uint32_t chunk, std::vector<std::uint8_t> left_out);
+  /// Nobody else is in the round, and all means are here, of these samples.
+  actions averaged_alone(std::uint64_t samples);
   /// Whether a mean from this member is the one to place now.
   bool wants(const peer_id& from, const chunk_mean& x) const;
   /// A mean that was wanted has been placed.

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "messages/matchmaking.hpp"
@@ -97,6 +98,12 @@ public:
   void note_seal(const chunk_mean& x) {
     shelf_.note_seal(x.chunk, x.seal);
   }
+  /// Whether a member may ask for a mean once more. An honest one does after a
+  /// heal, when its line was broken, and when what it got is not what counts.
+  bool may_ask(std::size_t member, std::uint32_t chunk) {
+    constexpr unsigned most = 8;
+    return chunk < map_.chunk_count() && ++asked_[{member, chunk}] <= most;
+  }
   /// A mean that is here, as it is sent.
   std::optional<round_mail> mean_for(const chunk_ledger& ledger,
                                      std::uint32_t chunk, std::size_t to) const;
@@ -124,6 +131,8 @@ private:
   part_source parts_;
   std::shared_ptr<mean_places> places_; ///< Null: it needs no means.
   mean_shelf shelf_;
+  /// How often each member has asked for each mean.
+  std::map<std::pair<std::size_t, std::uint32_t>, unsigned> asked_;
   std::map<std::uint32_t, own_chunk> own_chunks_;
 };
 

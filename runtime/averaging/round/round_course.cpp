@@ -84,10 +84,14 @@ bool round_course::leave_if_outnumbered() {
   // A fetch ends with what somebody has committed, whoever that was.
   if (own_.decided() || own_.fetching() || !roll_.outnumbered())
     return false;
-  if (leading_ && !leader_.ruled())
+  if (leading_ && !leader_.ruled()) {
     carry(leader_.abort(roll_, own_));
-  else
-    carry_out(round_leader::decide{});
+    return true;
+  }
+  carry_out(round_leader::decide{});
+  // One that is still in touch would wait for this member.
+  if (const auto next = acting_epoch())
+    tell_where_i_stand(roll_.leader_of(*next));
   return true;
 }
 

@@ -2,6 +2,13 @@
 
 namespace potluck {
 
+round_faults::round_faults(const chunk_map& map, std::size_t self,
+                           const group_contract& contract)
+    : map_{map}, self_{self} {
+  for (const auto& x : contract.members)
+    trainers_ += x.role == role::trainer;
+}
+
 round_orders round_faults::blame(std::size_t member,
                                  const std::string& why) const {
   round_orders out{round_fault{member, "bad data", why}};

@@ -13,6 +13,7 @@
 #include <set>
 #include <string>
 
+#include "messages/matchmaking.hpp"
 #include "runtime/averaging/chunk_map.hpp"
 #include "runtime/averaging/round/round_orders.hpp"
 
@@ -20,11 +21,8 @@ namespace potluck {
 
 class round_faults {
 public:
-  /// @param trainers So many members, the first ones; the others are
-  ///     auxiliaries.
-  round_faults(const chunk_map& map, std::size_t self, std::size_t trainers)
-      : map_{map}, self_{self}, trainers_{trainers} {
-  }
+  round_faults(const chunk_map& map, std::size_t self,
+               const group_contract& contract);
 
   /// A member sent what cannot be used.
   round_orders blame(std::size_t member, const std::string& why) const;
@@ -47,7 +45,7 @@ private:
 
   chunk_map map_;
   std::size_t self_;
-  std::size_t trainers_;
+  std::size_t trainers_ = 0; ///< The first members; then auxiliaries follow.
   std::map<std::size_t, std::set<std::size_t>> refused_by_;
   std::set<std::size_t> doubted_;
 };

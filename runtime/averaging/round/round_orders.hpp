@@ -105,4 +105,12 @@ using round_order
                    mean_checked, audit_reminder, round_decided, round_outcome>;
 using round_orders = std::vector<round_order>;
 
+/// Whether somebody is said to have lied.
+inline bool names_liars(const round_orders& all) {
+  for (const auto& x : all)
+    if (std::holds_alternative<members_in_doubt>(x))
+      return true;
+  return false;
+}
+
 } // namespace potluck

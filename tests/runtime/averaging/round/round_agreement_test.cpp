@@ -325,6 +325,24 @@ TEST_CASE("who is cut off from most of those who live does not rule alone") {
     x.member_lost(peer(2));
     CHECK_FALSE(x.decided());
   }
+  SUBCASE("one that gives in tells its leader, which does not wait for it") {
+    setting = {5, 0};
+    auto x = agreement_of(setting, 4);
+    for (auto i : {1, 2, 3})
+      x.member_lost(peer(i)); // It had no lines to them yet.
+    x.member_returned(peer(1));
+    x.member_returned(peer(2));
+    const auto told = x.member_returned(peer(3));
+    CHECK(x.standing() == standing::aborted);
+    REQUIRE(count<send_to_member>(told) == 1);
+    const auto word = std::get<send_to_member>(told.back());
+    CHECK(word.to == 0);
+    auto first = agreement_of(setting, 0);
+    const auto asked
+        = first.receive(peer(4), std::get<round_standing>(word.what));
+    CHECK(first.leading());
+    CHECK(count<send_to_member>(asked) == 4); // Where do you all stand?
+  }
   SUBCASE("a leader that gives in tells those that are left") {
     auto x = agreement_of(setting, 1);
     x.member_lost(peer(0)); // It leads now.

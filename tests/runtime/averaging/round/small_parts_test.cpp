@@ -183,7 +183,7 @@ TEST_CASE("the last of several trainers is not taken for lost at once") {
 }
 
 TEST_CASE("most reducers' refusals are proof, and one's is none") {
-  round_faults x{chunk_map{4, 1, {1, 1, 1, 1}}, 3, 4};
+  round_faults x{chunk_map{4, 1, {1, 1, 1, 1}}, 3, contract_of({4, 0})};
   CHECK(x.refused(0, 1).empty());
   CHECK(x.refused(0, 1).empty()); // The same once more.
   auto proof = all_of<member_accused>(x.refused(0, 2));
@@ -199,13 +199,14 @@ TEST_CASE("most reducers' refusals are proof, and one's is none") {
 
 TEST_CASE("most reducers prove nothing where most of them are auxiliaries") {
   // Of three trainers two average; the other five are auxiliaries.
-  round_faults many{chunk_map{8, 1, {1, 1, 1, 1, 1, 1, 1, 1}}, 0, 3};
+  round_faults many{chunk_map{8, 1, {1, 1, 1, 1, 1, 1, 1, 1}}, 0,
+                    contract_of({3, 5})};
   for (std::size_t i = 3; i < 8; ++i)
     CHECK(many.refused(1, i).empty());
   CHECK(many.refused(1, 0).empty());
   CHECK(all_of<member_accused>(many.refused(1, 2)).size() == 1);
   // Nobody but auxiliaries averages: one word is against another.
-  round_faults alone{chunk_map{3, 1, {0, 0, 1, 1, 1}}, 0, 2};
+  round_faults alone{chunk_map{3, 1, {0, 0, 1, 1, 1}}, 0, contract_of({2, 3})};
   CHECK(alone.refused(1, 2).empty());
   const auto doubt = all_of<members_in_doubt>(alone.refused(1, 3));
   REQUIRE(doubt.size() == 1);
@@ -214,7 +215,7 @@ TEST_CASE("most reducers prove nothing where most of them are auxiliaries") {
 }
 
 TEST_CASE("bad data is the member's fault, and a bad mean ends its session") {
-  round_faults x{chunk_map{2, 1, {1, 1}}, 0, 2};
+  round_faults x{chunk_map{2, 1, {1, 1}}, 0, contract_of({2, 0})};
   CHECK(all_of<member_accused>(x.blame(1, "a NaN")).size() == 1);
   CHECK(all_of<member_accused>(x.blame(0, "a NaN")).empty()); // Our own.
   CHECK(all_of<member_dropped>(x.blame(1, "a NaN")).empty());
