@@ -282,8 +282,7 @@ std::optional<line_maker::link> line_maker::closed(const connection_closed& x) {
   } else if (gone.asks_for_port) {
     // It has said what it sees, or will not.
   } else if (!gone.peer.empty()) {
-    if (auto g = guests_.find(gone.peer); g != guests_.end())
-      g->second.erase(x.id);
+    guests_.closed(gone.peer, x.id);
   } else if (gone.punched) {
     auto over = punches_.ended(gone.expected, x.id);
     if (over && hole_maker_)
@@ -313,10 +312,6 @@ bool line_maker::is_another(const link& l, const peer_id& who) const {
 void line_maker::missed(connection_id id, const peer_id& who) {
   links_.at(id).proven = who; // As far as anything is, without encryption.
   network_->close(id, 0);
-}
-
-bool line_maker::came_from_afar(const link& l) const {
-  return !l.dialled && dialled_.proves_something(l.remote.host, now());
 }
 
 void line_maker::dialled_self(const link& l) {
@@ -349,7 +344,7 @@ std::vector<parcel> line_maker::welcome(connection_id id, const hello& theirs) {
   auto& l = links_.at(id);
   l.peer = theirs.id;
   strangers_.erase(id);
-  guests_[theirs.id].insert(id);
+  guests_.add(theirs.id, id);
   handshakes_.observed(peer_id{}, now() - l.since);
   network_->belongs(id, theirs.id, theirs.run);
   const bool dialled = l.dialled && !relaying_transport::is_circuit(id);
@@ -367,24 +362,9 @@ std::vector<parcel> line_maker::welcome(connection_id id, const hello& theirs) {
 
 // ---- guests -----------------------------------------------------------------
 
-const std::set<connection_id>& line_maker::of(const peer_id& who) const {
-  static const std::set<connection_id> none;
-  auto g = guests_.find(who);
-  return g == guests_.end() ? none : g->second;
-}
-
-bool line_maker::only_circuits_to(const peer_id& who) const {
-  const auto& all = of(who);
-  return !all.empty()
-         && std::all_of(all.begin(), all.end(), relaying_transport::is_circuit);
-}
-
 void line_maker::parted(const peer_id& who) {
   punches_.end(who);
-  const auto gone = guests_.extract(who);
-  if (!gone)
-    return;
-  for (auto id : gone.mapped())
+  for (auto id : guests_.parted(who))
     network_->close(id);
 }
 

@@ -20,6 +20,7 @@
 #include "runtime/membership/hearsay_dials.hpp"
 #include "runtime/membership/knock_limit.hpp"
 #include "runtime/membership/own_addresses.hpp"
+#include "runtime/relay/guest_lines.hpp"
 #include "runtime/relay/hub_waits.hpp"
 #include "runtime/relay/relaying_transport.hpp"
 
@@ -114,7 +115,9 @@ public:
   /// Closes a connection on which another peer answers than was dialled.
   void missed(connection_id id, const peer_id& who);
   /// Whether that they could connect shows that others can.
-  bool came_from_afar(const link& l) const;
+  bool came_from_afar(const link& l) const {
+    return !l.dialled && dialled_.proves_something(l.remote.host, now());
+  }
   /// This peer itself has answered its dial.
   void dialled_self(const link& l);
   /// Their hello was welcome. @returns The messages that waited for them.
@@ -123,12 +126,16 @@ public:
   // ---- guests: peers that were welcome, until they have parted
 
   bool has(const peer_id& who) const {
-    return guests_.count(who) > 0;
+    return guests_.has(who);
   }
   /// A guest's connections.
-  const std::set<connection_id>& of(const peer_id& who) const;
+  const std::set<connection_id>& of(const peer_id& who) const {
+    return guests_.of(who);
+  }
   /// Whether a hub is all that leads to a guest.
-  bool only_circuits_to(const peer_id& who) const;
+  bool only_circuits_to(const peer_id& who) const {
+    return guests_.only_circuits_to(who);
+  }
   /// Closes a guest's connections.
   void parted(const peer_id& who);
 
@@ -178,7 +185,7 @@ private:
   std::map<connection_id, link> links_;
   /// Those on which nobody was welcome yet: few, where there are many.
   std::set<connection_id> strangers_;
-  std::map<peer_id, std::set<connection_id>> guests_;
+  guest_lines guests_;
   own_addresses own_addresses_;
   dialled_hosts dialled_;
   hub_waits through_;

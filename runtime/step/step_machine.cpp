@@ -103,13 +103,6 @@ void step_machine::on(const batch_done& x) {
            && (!own().contributes || own().samples == x.result.samples));
 }
 
-void step_machine::on(const gradient_lent& x) {
-  if (!averaging().question())
-    return;
-  compute([&](auto s) { return work().give(x, s); });
-  announce(true);
-}
-
 // ---- groups -----------------------------------------------------------------
 
 bool step_machine::look_who_leads() {
@@ -281,13 +274,6 @@ void step_machine::on(const state_changed& x) {
 
 // ---- cells ------------------------------------------------------------------
 
-void step_machine::on(const contribution_ready& x) {
-  const auto before = counted().samples;
-  compute([&](auto s) { return work().add(x, s, round_.told()); });
-  if (counted().samples != before)
-    others().gave(x.what->from); // It is counted here now.
-}
-
 void step_machine::on(const gathering_over& x) {
   if (x.step == own().step && averaging().gathered() && in() == stage::frozen
       && work().at_rest() && !round_.told())
@@ -295,15 +281,6 @@ void step_machine::on(const gathering_over& x) {
 }
 
 // ---- the others -------------------------------------------------------------
-
-void step_machine::on(const peer_left& x) {
-  add(others().left(x, own(), now()));
-  turn().newcomers().left(x.id, now());
-  averaging().lost(x.id);
-  if (x.orderly)
-    history().parted(x.id);
-  end_if_done();
-}
 
 void step_machine::on(const report_heard& x) {
   const auto& r = x.report;
@@ -391,13 +368,6 @@ void step_machine::on(const state_fetch_failed& x) {
   enter(own().state.empty()     ? cause::none_held
         : others().end().made() ? cause::last_kept
                                 : cause::not_fetched);
-}
-
-// ---- the end ----------------------------------------------------------------
-
-void step_machine::on(const checkpoint_saved& x) {
-  note_saved(x);
-  end_if_done();
 }
 
 // ---- telling ----------------------------------------------------------------

@@ -22,8 +22,8 @@ public:
       : step_outcome(std::move(how), now) {
   }
 
-  /// Hears a fact. @param x Of one of the types that `on` takes, here or in
-  /// `participant`.
+  /// Hears a fact. @param x Of one of the types that `on` takes, here, in
+  /// `step_outcome` or in `participant`.
   /// @return What to do, in this order.
   template <class Fact>
   actions hear(const Fact& x, time_point now) {
@@ -35,18 +35,15 @@ public:
   using participant::in;
 
 private:
-  using participant::on;
+  using step_outcome::on;
   // The others, and time.
-  void on(const peer_left& x);
   void on(const report_heard& x);
   void on(const time_passed&);
   // Computing.
   void on(const batch_done& x);
-  void on(const gradient_lent& x);
   void on(const state_changed& x);
   // The group and its round.
   void on(const freeze_wanted& x);
-  void on(const contribution_ready& x);
   void on(const gathering_over& x);
   void on(const group_formed& x);
   void on(const group_dissolved& x);
@@ -56,7 +53,6 @@ private:
   void on(const roots_known& x);
   void on(const state_fetched& x);
   void on(const state_fetch_failed& x);
-  void on(const checkpoint_saved& x);
 
   /// Follows the table, if `why` leads anywhere, and tells of it.
   void enter(cause why);

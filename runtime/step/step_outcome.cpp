@@ -18,6 +18,36 @@ constexpr auto status_pause_a_peer = 4ms;
 
 } // namespace
 
+void step_outcome::on(const gradient_lent& x) {
+  if (!averaging().question())
+    return;
+  compute([&](auto s) { return work().give(x, s); });
+  announce(true);
+}
+
+void step_outcome::on(const contribution_ready& x) {
+  const auto before = counted().samples;
+  compute([&](auto s) { return work().add(x, s, round_.told()); });
+  if (counted().samples != before)
+    others().gave(x.what->from); // It is counted here now.
+}
+
+void step_outcome::on(const peer_left& x) {
+  add(others().left(x, own(), now()));
+  turn().newcomers().left(x.id, now());
+  averaging().lost(x.id);
+  if (x.orderly)
+    history().parted(x.id);
+  end_if_done();
+}
+
+void step_outcome::on(const checkpoint_saved& x) {
+  others().end().checkpoint_saved(x.step, x.problem);
+  out(event{"checkpoint",
+            {{"step", x.step}, {"path", x.path}, {"problem", x.problem}}});
+  end_if_done();
+}
+
 void step_outcome::note_round(const round_over& x) {
   out(round_news(x, !averaging().one_history()));
   for (const auto& id : x.stalled)
@@ -62,12 +92,6 @@ void step_outcome::make_end() {
              {"samples", own().history_samples},
              {"digest", to_string(me().held())}}});
   save_checkpoint();
-}
-
-void step_outcome::note_saved(const checkpoint_saved& x) {
-  others().end().checkpoint_saved(x.step, x.problem);
-  out(event{"checkpoint",
-            {{"step", x.step}, {"path", x.path}, {"problem", x.problem}}});
 }
 
 void step_outcome::end_if_done() {

@@ -15,13 +15,18 @@ protected:
       : following(std::move(how), now), next_status_(now) {
   }
 
+  using participant::on;
+  void on(const gradient_lent& x);
+  void on(const contribution_ready& x);
+  void on(const peer_left& x);
+  void on(const checkpoint_saved& x);
+
   /// A round is over, and who did not keep up in it.
   void note_round(const round_over& x);
   /// A mean was applied. @param before The state that it was laid on.
   void note_step(const state_changed& x, const digest& before);
   /// The run's last state is held. Call `end_if_done` behind what follows.
   void make_end();
-  void note_saved(const checkpoint_saved& x);
   /// Says that this peer is over, once nobody needs it any more.
   void end_if_done();
   /// Others have made the run's last step, and are more than this peer and

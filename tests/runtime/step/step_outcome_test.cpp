@@ -33,7 +33,7 @@ struct ending : step_outcome {
   using step_outcome::give_up_if_too_late;
   using step_outcome::make_end;
   using step_outcome::note_round;
-  using step_outcome::note_saved;
+  using step_outcome::on;
   using step_outcome::note_step;
   using step_outcome::others;
   using step_outcome::set_time;
@@ -85,8 +85,7 @@ TEST_CASE("a peer is over once its last checkpoint is written") {
   CHECK(saves);
   x.end_if_done();
   CHECK(x.told<peer_over>().empty());
-  x.note_saved({4, "here", "no room"});
-  x.end_if_done();
+  x.on(checkpoint_saved{4, "here", "no room"});
   const auto over = x.told<peer_over>();
   REQUIRE(over.size() == 1);
   CHECK(over[0].problem.find("no room") != std::string::npos);
