@@ -115,9 +115,10 @@ void averaging_round::close_places() {
 
 void averaging_round::count(const std::vector<round_intake::taken>& news) {
   for (const auto& x : news) {
-    watch_.heard_bulk(x.member);
+    auto part = std::get_if<chunk_part>(&x.head);
+    watch_.heard_bulk(x.member, part != nullptr);
     out_.received(x.bytes);
-    if (auto part = std::get_if<chunk_part>(&x.head)) {
+    if (part) {
       agreement_.part_here(part->chunk, part->samples);
       continue;
     }
@@ -333,7 +334,7 @@ round_outcome averaging_round::outcome(const round_decision& x) const {
     if (bulk_.needs_means())
       news.mean = bulk_.places().whole();
   }
-  watch_.report(news, members(), bulk_.map(),
+  watch_.report(news, members(), bulk_.map(), lines_,
                 std::chrono::milliseconds{what_.contract.patience_ms});
   if (bulk_.needs_means())
     news.stalled = helpers_.stalled(members(), agreement_.ledger(), x.commit,

@@ -4,16 +4,17 @@ namespace potluck {
 
 member_watch::member_watch(std::size_t members, time_point now)
     : present_(members, false),
-      heard_(members, false), now_{now}, began_{now}, last_news_{now} {
+      heard_(members, false), brought_(members, false), now_{now}, began_{now}, last_news_{now} {
 }
 
 void member_watch::heard(std::size_t member, const message& what,
                          bool leading) {
   const bool standing = std::holds_alternative<round_standing>(what);
   const auto* verdict = std::get_if<round_verdict>(&what);
-  if (standing || std::holds_alternative<chunk_part>(what)
-      || std::holds_alternative<chunk_mean>(what)
-      || std::holds_alternative<round_prepared>(what)
+  const bool part = std::holds_alternative<chunk_part>(what);
+  if (part || std::holds_alternative<chunk_mean>(what))
+    heard_bulk(member, part);
+  if (standing || std::holds_alternative<round_prepared>(what)
       || (verdict && verdict->commit))
     heard_[member] = true;
   if (leading || !standing)
@@ -47,16 +48,22 @@ bool member_watch::cut_off_without(std::size_t member,
 }
 
 void member_watch::report(round_outcome& news, const member_roll& roll,
-                          const chunk_map& map, duration patience) const {
+                          const chunk_map& map, const direct_lines& lines,
+                          duration patience) const {
   news.taken = age();
   // A leader, or one that averages; the others need not have heard of
   // everybody. The leader loses patience first, and may end the round.
-  const bool ought = roll.self() == 0 || map.chunks_of(roll.self()).count != 0;
-  news.watched = ought && (lost_patience_ || age() >= patience);
-  for (std::size_t i = 0; i < roll.size() && news.watched; ++i)
-    if (i != roll.self() && roll[i].trains && !heard_[i] && present_[i]
+  const bool averages = map.chunks_of(roll.self()).count != 0;
+  news.watched = (roll.self() == 0 || averages)
+                 && (lost_patience_ || age() >= patience);
+  for (std::size_t i = 0; i < roll.size() && news.watched; ++i) {
+    const bool owes = averages && roll[i].samples != 0
+                      && lines.between(roll.self(), i);
+    if (i != roll.self() && roll[i].trains && present_[i]
+        && !(owes ? brought_ : heard_)[i]
         && (roll[i].samples != 0 || asked_in_vain_))
       news.silent.push_back(i);
+  }
 }
 
 } // namespace potluck

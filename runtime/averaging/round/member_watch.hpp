@@ -13,6 +13,7 @@
 #include "runtime/averaging/round/member_roll.hpp"
 #include "runtime/averaging/round/round_orders.hpp"
 #include "runtime/clock.hpp"
+#include "runtime/direct_lines.hpp"
 
 namespace potluck {
 
@@ -41,9 +42,10 @@ public:
   /// well bring no news.
   /// @param leading This member asked where others stand.
   void heard(std::size_t member, const message& what, bool leading);
-  /// It sent a part or a mean.
-  void heard_bulk(std::size_t member) {
+  /// It sent a mean, or a part.
+  void heard_bulk(std::size_t member, bool part) {
     heard_[member] = true;
+    brought_[member] = brought_[member] || part;
   }
   void news() {
     last_news_ = now_;
@@ -70,14 +72,17 @@ public:
   bool cut_off_without(std::size_t member, const member_roll& roll) const;
 
   /// How long the round has taken, and, where this member ought to have heard
-  /// of all by now, which trainers are connected and have done nothing. Who has
-  /// no samples need not, unless it was asked where it stands.
+  /// of all by now, which trainers are connected and have done nothing: not
+  /// sent their part, if this member averages it. Who has no samples need not,
+  /// unless it was asked where it stands.
   void report(round_outcome& news, const member_roll& roll,
-              const chunk_map& map, duration patience) const;
+              const chunk_map& map, const direct_lines& lines,
+              duration patience) const;
 
 private:
   std::vector<bool> present_;
   std::vector<bool> heard_;
+  std::vector<bool> brought_; ///< A part.
   time_point now_;
   time_point began_;
   time_point last_news_;

@@ -118,11 +118,12 @@ TEST_CASE("a leader that only calls the round off has said nothing") {
     x.joined(i);
   round_verdict off;
   x.heard(0, off, false);
-  x.heard(1, round_prepared{}, false);
-  x.heard_bulk(2);
+  for (std::size_t i : {1, 2})
+    x.heard_bulk(i, true);
+  const direct_lines lines{contract_of({4, 0})};
   auto report = [&](const chunk_map& map) {
     round_outcome news;
-    x.report(news, roll, map, 5s);
+    x.report(news, roll, map, lines, 5s);
     return news;
   };
   CHECK_FALSE(report(own).watched); // It has not waited for long.
@@ -145,7 +146,7 @@ TEST_CASE("who brings nothing is silent when it does not say where it stands") {
   x.joined(2);
   auto silent = [&] {
     round_outcome news;
-    x.report(news, roll, {3, 1, {1, 1, 1}}, 5s);
+    x.report(news, roll, {3, 1, {1, 1, 1}}, direct_lines{contract}, 5s);
     return news.silent;
   };
   x.at(start + 5s);
@@ -155,6 +156,28 @@ TEST_CASE("who brings nothing is silent when it does not say where it stands") {
   x.at(start + 10s);
   x.lose_patience(true);
   CHECK(silent() == std::vector<std::size_t>{2});
+}
+
+TEST_CASE("what a member says is not the part that it owes") {
+  auto contract = contract_of({4, 0});
+  contract.members[3].relayed = {peer(0)}; // By a hub alone.
+  member_roll roll{contract, peer(0)};
+  const direct_lines lines{contract};
+  member_watch x{4, start};
+  for (std::size_t i : {1, 2, 3}) {
+    x.joined(i);
+    x.heard(i, round_prepared{}, false);
+  }
+  x.heard(1, chunk_mean{}, false);
+  x.heard(2, chunk_part{}, false);
+  x.at(start + 5s);
+  auto silent = [&](const chunk_map& map) {
+    round_outcome news;
+    x.report(news, roll, map, lines, 5s);
+    return news.silent;
+  };
+  CHECK(silent({4, 1, {1, 1, 1, 1}}) == std::vector<std::size_t>{1});
+  CHECK(silent({4, 1, {0, 2, 1, 1}}).empty()); // Others are owed it.
 }
 
 TEST_CASE("those that ask around while they wait are no news") {
