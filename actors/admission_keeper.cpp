@@ -19,12 +19,19 @@ void admission_keeper_state::init(admission_keeper_actor::pointer self,
   known_ = config_.known;
   if (config_.gate->closed())
     course_->authority_is(config_.gate->rules().authority);
-  // What is of no use any more is asked for anew.
   for (const auto* x :
        {&config_.papers.kept.token, &config_.papers.kept.voucher})
-    if (config_.gate->own().empty() && !x->empty())
-      static_cast<void>(config_.gate->take(*x));
+    take_if_longer(*x);
   self_->send(self_, tick{});
+}
+
+void admission_keeper_state::take_if_longer(const std::string& kept) {
+  auto& gate = *config_.gate;
+  const auto before = gate.own();
+  const auto left = gate.own_left();
+  // What is of no use any more is asked for anew.
+  if (!kept.empty() && gate.take(kept).empty() && gate.own_left() < left)
+    static_cast<void>(gate.take(before));
 }
 
 void admission_keeper_state::on(const admission_handles& w) {

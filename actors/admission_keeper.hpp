@@ -70,6 +70,8 @@ private:
     return self_->clock().now();
   }
   admission_course::standing standing() const;
+  /// Shows from here on what was kept, if it counts for longer.
+  void take_if_longer(const std::string& kept);
   void look();
   /// Ends the peer if the authority does not admit it, and the run needs that.
   void heed_refusal();

@@ -311,6 +311,22 @@ TEST_CASE("without the authority, members stay in by vouching for each other") {
   CHECK(faults(outside, "no admission").size() == 1);
 }
 
+TEST_CASE("one that is back while its token still counts shows its voucher") {
+  kitchen k;
+  auto& a = k.join(1, {gate}, 1);
+  auto& b = k.join(2, {gate, 1}, 1);
+  REQUIRE(k.train_together(a, b, 60s));
+  k.authority.reset();
+  for (int i = 0; i < 600 && k.kept(2).voucher.empty(); ++i)
+    k.world.run_for(100ms);
+  REQUIRE_FALSE(k.kept(2).voucher.empty());
+  b.leave();
+  auto& again = k.start(k.returning(2, {1}));
+  k.world.run_for(std::chrono::milliseconds{2 * token_ms});
+  CHECK(faults(again, "refused us").empty());
+  CHECK(k.train_together(a, again, 60s));
+}
+
 TEST_CASE("when all come back with tokens that have ended, without the "
           "authority, they vouch for each other") {
   kitchen k;
