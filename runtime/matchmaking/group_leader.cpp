@@ -39,6 +39,10 @@ std::string flaw_of(const group_answer& x, role as) {
   return {};
 }
 
+/// Groups in a row that half of those that made the last step do not answer in
+/// time: then the leader goes on without them.
+constexpr unsigned most_unheard = 2;
+
 constexpr char lineless[] = "no line of its own to those that average";
 
 /// Keeps what is said of members: of lines to all other trainers, which are
@@ -261,6 +265,10 @@ void group_leader::close() {
       answers.unanswered.push_back(id);
   if (!terms_.redrawn)
     out_.emplace_back(std::move(answers));
+  if (is_unheard()) {
+    release("most that made the last step have not answered");
+    return;
+  }
   drop_avoided();
   auto contract = make_contract();
   if (!line_up_members(contract))
@@ -302,6 +310,19 @@ void group_leader::dismiss_idle(group_contract& contract) {
   }
   if (!idle.empty())
     contract = make_contract();
+}
+
+bool group_leader::is_unheard() {
+  std::size_t all = 1, pending = 0;
+  for (const auto& [id, x] : invited_) {
+    const bool made = x.peer.role == role::trainer && x.peer.made_step;
+    all += made;
+    pending += made && x.pending;
+  }
+  if (!terms_.redrawn && 2 * pending >= all)
+    return ++unheard_ <= most_unheard;
+  unheard_ = 0;
+  return false;
 }
 
 bool group_leader::alone() const {

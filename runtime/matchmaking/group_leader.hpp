@@ -22,6 +22,7 @@ struct invitee {
   /// Of what it says of its line, so many bytes a second count, both ways; 0:
   /// all.
   double most_line = 0;
+  bool made_step = false; ///< Its gradient is in the state that is held.
 };
 
 /// How the next group is to be led.
@@ -111,6 +112,10 @@ private:
   /// Auxiliaries that would average nothing stay out: a round waits for all of
   /// its members when it is healed.
   void dismiss_idle(group_contract& contract);
+  /// Half of those that made the last step, or more, have not answered. Their
+  /// answers may be on their way, and they make the step without this peer:
+  /// it asks again, but not for ever.
+  bool is_unheard();
   /// In a redrawn group: trainers were invited, and none has come.
   bool alone() const;
   /// More trainers have said no, avoid this leader or are shunned by it than
@@ -130,6 +135,7 @@ private:
   leading_orders orders_;
   std::map<peer_id, invited> invited_;
   std::optional<group_answer> own_; ///< Set while the gradient is frozen.
+  unsigned unheard_ = 0;            ///< Groups in a row; see `is_unheard`.
   group_actions out_;
 };
 

@@ -76,10 +76,12 @@ matchmaker::actions matchmaker::settled(actions x) {
 }
 
 matchmaker::actions matchmaker::begin(const group_id& group,
-                                      const std::vector<invitee>& invitees,
+                                      std::vector<invitee> invitees,
                                       leading_orders orders) {
   if (now() != state::idle)
     throw std::logic_error{"A peer leads one group at a time."};
+  for (auto& x : invitees)
+    x.made_step = order_.made(x.who.id);
   return leader_.begin({group, step_ + 1, held_}, invitees, std::move(orders));
 }
 

@@ -60,7 +60,7 @@ public:
 
   /// Starts to lead. @param group Fresh and random; it completes the step after
   /// the one held. Throws std::logic_error unless idle.
-  actions begin(const group_id& group, const std::vector<invitee>& invitees,
+  actions begin(const group_id& group, std::vector<invitee> invitees,
                 leading_orders orders = {});
 
   /// The gradient is frozen with these figures. Ignored when nobody asked.

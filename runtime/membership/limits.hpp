@@ -67,10 +67,11 @@ constexpr auto longest_report_round = 6s;
 constexpr auto newcomers_report_pause = 2s;
 /// The trainers that lead now or next hear at once: so many.
 constexpr std::size_t leaders_told_at_once = 3;
-/// Nobody that this peer does not work with hears from it more often: it would
-/// be told of every batch, and would not read so much of a stranger
-/// (runtime/strangers).
-constexpr auto strangers_report_pause = 5ms;
+/// Whom this peer does not work with hears no more of it a second, and saved up:
+/// with tiny batches each would make a report, and nobody reads so many of a
+/// stranger (runtime/strangers).
+constexpr double reports_to_strangers = 200;
+constexpr double reports_to_strangers_at_once = 200;
 /// Dials begun at one look.
 constexpr std::size_t dials_at_once = 16;
 /// How long the addresses given by the user are tried before the peer gives

@@ -75,7 +75,8 @@ std::vector<peer_id> report_news::all(const guest_book& guests,
 std::vector<peer_id> report_news::usual_all(const guest_book& guests,
                                             const keeps& kept, time_point now) {
   due_ = leaders_due_ = partners_due_ = false;
-  last_round_ = last_partners_round_ = strangers_told_ = now;
+  last_round_ = last_partners_round_ = now;
+  to_strangers_.spend(1);
   std::vector<peer_id> result;
   if (!mine_.contributes)
     for (auto& id : guests.near())
@@ -213,9 +214,7 @@ std::vector<peer_id> report_news::usual_round(const guest_book& guests,
                                               const keeps& kept,
                                               time_point now) {
   const auto pause = pause_among(mine_.contributes ? 0 : guests.near().size());
-  const bool strangers
-      = !strangers_told_
-        || now - *strangers_told_ >= limits::strangers_report_pause;
+  const bool strangers = to_strangers_.available(now) >= 1;
   if (!last_round_ || (strangers && now - *last_round_ >= pause))
     return usual_all(guests, kept, now);
   std::vector<peer_id> result;
@@ -232,7 +231,7 @@ std::vector<peer_id> report_news::usual_round(const guest_book& guests,
     }
   }
   if (strangers && !result.empty())
-    strangers_told_ = now;
+    to_strangers_.spend(1);
   // Those that lead, now or next, decide by what they hear. A crowd that only
   // joins does neither, and must not be told in their place.
   if (!std::exchange(leaders_due_, false) || !result.empty())
@@ -251,7 +250,7 @@ std::vector<peer_id> report_news::usual_round(const guest_book& guests,
     for (const auto& id : *those)
       add(id);
   if (strangers && !result.empty())
-    strangers_told_ = now;
+    to_strangers_.spend(1);
   return result;
 }
 

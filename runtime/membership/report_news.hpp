@@ -12,7 +12,9 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/lines/token_bucket.hpp"
 #include "runtime/membership/guest_book.hpp"
+#include "runtime/membership/limits.hpp"
 #include "runtime/ways/cells/contributor_pace.hpp"
 
 namespace potluck::limits {
@@ -131,7 +133,8 @@ private:
   /// When everybody was told last; none: that is due.
   std::optional<time_point> last_round_;
   std::optional<time_point> last_partners_round_;
-  std::optional<time_point> strangers_told_; ///< Some of them, last.
+  token_bucket to_strangers_{limits::reports_to_strangers,
+                             limits::reports_to_strangers_at_once};
   duration pace_ = limits::shortest_report_pause;
   cell_news own_cell_;       ///< To the sponsor, or to whom this peer is that.
   cell_news other_cells_;    ///< To contributors and sponsors of others.

@@ -102,6 +102,40 @@ group_contract contract_with(std::uint64_t samples) {
 
 } // namespace
 
+TEST_CASE("a leader that hears nothing of most makers of the step asks again") {
+  group_leader leader{terms(1)};
+  // Alone it would have samples enough; the newcomers' answers are no help.
+  auto ask = [&](std::uint8_t g, std::size_t makers, std::size_t answer) {
+    std::vector<invitee> all;
+    for (std::uint8_t i = 2; i < 8; ++i)
+      all.push_back({{peer(i), {}}, role::trainer, 0, i < 2 + makers});
+    leader.begin(invite(g), all, {});
+    leader.frozen(yes(g, 10));
+    group_actions over;
+    for (std::size_t i = 0; i < answer; ++i)
+      over
+          = leader.answered(peer(static_cast<std::uint8_t>(7 - i)), yes(g, 10));
+    if (answer < all.size())
+      over = leader.expired();
+    const bool starts = find<start_round>(over) != nullptr;
+    CHECK(starts == (find<release_gradient>(over) == nullptr));
+    if (starts)
+      leader.finished();
+    return starts;
+  };
+  CHECK(ask(1, 0, 0)); // It does not know better.
+  CHECK(ask(2, 6, 4)); // Two are missing, of seven.
+  // Of two, and of seven.
+  for (std::size_t makers : {1, 6}) {
+    CHECK_FALSE(ask(3, makers, 0));
+    CHECK_FALSE(ask(4, makers, 2));
+    CHECK(ask(5, makers, 0)); // It has asked twice.
+    CHECK(ask(6, makers, 6));
+  }
+  CHECK(ask(7, 6, 3));       // Three of seven have not.
+  CHECK_FALSE(ask(8, 5, 3)); // Half of six.
+}
+
 TEST_CASE("a leader that rests hears nothing, and one that averages only the "
           "round's end") {
   group_leader leader{terms(1)};
