@@ -67,9 +67,9 @@ constexpr auto longest_report_round = 6s;
 constexpr auto newcomers_report_pause = 2s;
 /// The trainers that lead now or next hear at once: so many.
 constexpr std::size_t leaders_told_at_once = 3;
-/// Whom this peer does not work with hears no more of it a second, and saved up:
-/// with tiny batches each would make a report, and nobody reads so many of a
-/// stranger (runtime/strangers).
+/// Whom this peer does not work with hears no more of it a second, and saved
+/// up: with tiny batches each would make a report, and nobody reads so many of
+/// a stranger (runtime/strangers).
 constexpr double reports_to_strangers = 200;
 constexpr double reports_to_strangers_at_once = 200;
 /// Dials begun at one look.

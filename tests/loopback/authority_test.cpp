@@ -156,8 +156,7 @@ private:
 };
 
 /// It has kept the other's voucher.
-bool is_vouched_for(potluck::loopback::peer& who,
-                    potluck::loopback::peer& by) {
+bool is_vouched_for(potluck::loopback::peer& who, potluck::loopback::peer& by) {
   const auto all = who.log.named("admission");
   return std::any_of(all.begin(), all.end(), [&](const auto& x) {
     return by.id().compare(0, 8, std::string{x.at("by")}) == 0;
@@ -197,9 +196,7 @@ TEST_CASE("two train by invitation, a third without a code gets nothing, and "
   gate.process.signal(SIGKILL);
   gate.process.wait(startup_patience);
   // Neither has a token of it any more by then.
-  auto vouched = [&] {
-    return is_vouched_for(a, b) && is_vouched_for(b, a);
-  };
+  auto vouched = [&] { return is_vouched_for(a, b) && is_vouched_for(b, a); };
   CHECK(potluck::support::await(vouched, startup_patience));
   check_agree(a, b, 3, b.log.lines().size());
 
@@ -280,9 +277,8 @@ TEST_CASE(
   check_agree(a, b2, 3, 0, a.log.lines().size());
 
   // By vouchers, with nobody there to begin with.
-  const auto vouched = [&] {
-    return is_vouched_for(a, b2) && is_vouched_for(b2, a);
-  };
+  const auto vouched
+      = [&] { return is_vouched_for(a, b2) && is_vouched_for(b2, a); };
   REQUIRE(potluck::support::await(vouched, startup_patience));
   check_agree(a, b2, 3, b2.log.lines().size(), a.log.lines().size());
   for (auto* x : {&a, &b2}) {

@@ -3,8 +3,8 @@
 namespace potluck {
 
 member_watch::member_watch(std::size_t members, time_point now)
-    : present_(members, false),
-      heard_(members, false), brought_(members, false), now_{now}, began_{now}, last_news_{now} {
+    : present_(members, false), heard_(members, false),
+      brought_(members, false), now_{now}, began_{now}, last_news_{now} {
 }
 
 void member_watch::heard(std::size_t member, const message& what,
@@ -54,11 +54,11 @@ void member_watch::report(round_outcome& news, const member_roll& roll,
   // A leader, or one that averages; the others need not have heard of
   // everybody. The leader loses patience first, and may end the round.
   const bool averages = map.chunks_of(roll.self()).count != 0;
-  news.watched = (roll.self() == 0 || averages)
-                 && (lost_patience_ || age() >= patience);
+  news.watched
+      = (roll.self() == 0 || averages) && (lost_patience_ || age() >= patience);
   for (std::size_t i = 0; i < roll.size() && news.watched; ++i) {
-    const bool owes = averages && roll[i].samples != 0
-                      && lines.between(roll.self(), i);
+    const bool owes
+        = averages && roll[i].samples != 0 && lines.between(roll.self(), i);
     if (i != roll.self() && roll[i].trains && present_[i]
         && !(owes ? brought_ : heard_)[i]
         && (roll[i].samples != 0 || asked_in_vain_))

@@ -33,8 +33,8 @@ struct ending : step_outcome {
   using step_outcome::give_up_if_too_late;
   using step_outcome::make_end;
   using step_outcome::note_round;
-  using step_outcome::on;
   using step_outcome::note_step;
+  using step_outcome::on;
   using step_outcome::others;
   using step_outcome::set_time;
   using step_outcome::show_status;
