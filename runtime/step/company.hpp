@@ -76,8 +76,8 @@ public:
   }
 
   /// This peer has made a step with the gradients of these, in so long.
-  void made(const std::set<peer_id>& makers, duration step) {
-    trials_.made(makers, step);
+  void made(const std::set<peer_id>& makers, duration step, time_point now) {
+    trials_.made(makers, step, now);
   }
   /// A step was taken. Says so when it was alone though others are known.
   actions stepped(time_point now);

@@ -14,16 +14,15 @@ void doubts::set_aside(const peer_id& who, duration how_long, time_point now) {
 }
 
 std::chrono::seconds doubts::set_aside_longer(const peer_id& who,
-                                              time_point now,
-                                              bool contradicted) {
+                                              time_point now, bool contradicted,
+                                              std::chrono::seconds first) {
   // A liar soon has nobody left to lie to; a peer that was only lied about is
   // back after a minute.
   auto again = lately(who, now);
   auto& known = before_[who];
   if (!again)
     known.times = 0;
-  auto wait = std::chrono::seconds{limits::distrust}
-              * (1 << std::min(known.times, limits::most_doublings));
+  auto wait = first * (1 << std::min(known.times, limits::most_doublings));
   known = {known.times + 1, now};
   aside_[who] = {now + wait, contradicted};
   return wait;
@@ -42,7 +41,7 @@ std::vector<doubts::verdict> doubts::heard(const round_over& x,
         silences_.erase(id);
       continue;
     }
-    silent(id, now, result);
+    silent(id, now, limits::distrust, result);
   }
   return result;
 }
@@ -51,18 +50,19 @@ std::vector<doubts::verdict> doubts::unanswered(const std::vector<peer_id>& who,
                                                 time_point now) {
   std::vector<verdict> result;
   for (const auto& id : who)
-    silent(id, now, result);
+    silent(id, now, limits::unanswered_rest, result);
   return result;
 }
 
 void doubts::silent(const peer_id& who, time_point now,
+                    std::chrono::seconds first,
                     std::vector<verdict>& verdicts) {
   // A peer that groups have formed without lately has had its second chance.
   const auto enough = lately(who, now) ? 1 : limits::silent_rounds;
   if (++silences_[who] < enough)
     return;
   silences_.erase(who);
-  verdicts.emplace_back(who, set_aside_longer(who, now));
+  verdicts.emplace_back(who, set_aside_longer(who, now, false, first));
 }
 
 bool doubts::forgive(const peer_id& who) {

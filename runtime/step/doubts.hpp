@@ -13,12 +13,16 @@
 
 #include "messages/ids.hpp"
 #include "runtime/clock.hpp"
+#include "runtime/state/limits.hpp"
 #include "runtime/step/facts.hpp"
 
 namespace potluck::limits {
 
 /// Who is doubted again is left out twice as long, up to this many times.
 constexpr unsigned most_doublings = 6;
+/// For how long who does not answer invitations is set aside at first: a busy
+/// machine is late, too, and is to take part again.
+constexpr auto unanswered_rest = std::chrono::seconds{10};
 
 } // namespace potluck::limits
 
@@ -33,8 +37,11 @@ public:
   /// @param contradicted By what others say: honest or not, so it may lead a
   ///     group of its own.
   /// @return For how long.
+  /// @param first Of what the first time takes.
   std::chrono::seconds set_aside_longer(const peer_id& who, time_point now,
-                                        bool contradicted = false);
+                                        bool contradicted = false,
+                                        std::chrono::seconds first
+                                        = limits::distrust);
   /// What a round says of its members: those that were silent too often are
   /// set aside.
   std::vector<verdict> heard(const round_over& x, time_point now);
@@ -62,7 +69,7 @@ private:
   };
 
   bool lately(const peer_id& who, time_point now) const;
-  void silent(const peer_id& who, time_point now,
+  void silent(const peer_id& who, time_point now, std::chrono::seconds first,
               std::vector<verdict>& verdicts);
 
   std::map<peer_id, aside> aside_;

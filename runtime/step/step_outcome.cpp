@@ -66,7 +66,7 @@ void step_outcome::note_step(const state_changed& x, const digest& before) {
     if (averaging().one_history()) {
       turn().newcomers().made(how().self, round->contract, round->left_out);
       turn().made(own().state, round->contract, round->left_out);
-      others().made(turn().makers(), work().pace().since(now()));
+      others().made(turn().makers(), work().pace().since(now()), now());
       others().tracker().made(round->contract, round->left_out);
     }
   }

@@ -16,14 +16,15 @@ trials::account& trials::account_of(const peer_id& who) {
   return accounts_[who];
 }
 
-void trials::made(const std::set<peer_id>& makers, duration step) {
-  makers_ = makers;
+void trials::made(const std::set<peer_id>& makers, duration step,
+                  time_point now) {
   std::vector<duration> all;
   for (const auto& id : makers) {
     auto& x = account_of(id);
     x.earned = std::min<duration>(x.earned + step / limits::trial_share,
                                   limits::trial_credit);
     x.steps = std::min(x.steps + 1, limits::trial_steps);
+    x.last = now;
     all.push_back(x.earned);
   }
   if (all.empty())
@@ -55,13 +56,15 @@ bool trials::out(const peer_id& who, time_point now) const {
   if (!has_used_up(who, now))
     return false;
   unsigned all = 0, lost = 0;
-  for (const auto& id : makers_) {
-    const auto known = accounts_.find(id);
-    const auto weight = known == accounts_.end() ? 0 : known->second.steps;
-    all += weight;
-    lost += has_used_up(id, now) ? weight : 0;
+  bool counts = false;
+  for (const auto& [id, x] : accounts_) {
+    if (x.steps == 0 || now - x.last > limits::trial_memory)
+      continue;
+    all += x.steps;
+    lost += has_used_up(id, now) ? x.steps : 0;
+    counts = counts || id == who;
   }
-  return makers_.count(who) == 0 || 2 * lost < all;
+  return !counts || 2 * lost < all;
 }
 
 bool trials::has_used_up(const peer_id& who, time_point now) const {

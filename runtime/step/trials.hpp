@@ -30,8 +30,9 @@ constexpr int trial_share = 20;
 constexpr auto trial_least = 1s;
 /// So long one is out at most.
 constexpr auto trial_longest = 5min;
-/// Who has made so many steps weighs as much as anybody.
+/// Who has made so many steps weighs as much as anybody, for so long since.
 constexpr unsigned trial_steps = 8;
+constexpr auto trial_memory = 2 * trial_longest;
 /// Trainers remembered.
 constexpr std::size_t trials_known = 1024;
 
@@ -42,25 +43,26 @@ namespace potluck {
 class trials {
 public:
   /// This peer has made a step with the gradients of these, in so long.
-  void made(const std::set<peer_id>& makers, duration step);
+  void made(const std::set<peer_id>& makers, duration step, time_point now);
   /// These have held a group up together for so long.
   void held_up(const std::set<peer_id>& who, duration how_long, time_point now);
-  /// Groups form without it. Never without half of those that made the last
-  /// step, newcomers weighing less: they could say the same of this peer, and
-  /// each would go on alone.
+  /// Groups form without it. Never without half of those that have made steps
+  /// with this peer lately, itself included and newcomers weighing less: they
+  /// could say the same of it, or it stood still itself, and each would go on
+  /// alone.
   bool out(const peer_id& who, time_point now) const;
 
 private:
   struct account {
     duration earned{0}; ///< By steps, less what was held up.
-    unsigned steps = 0; ///< Made, up to `trial_steps`.
+    unsigned steps = 0; ///< Made, up to `trial_steps`,
+    time_point last;    ///< the newest then.
     time_point out_until = time_point::min();
   };
   account& account_of(const peer_id& who);
   bool has_used_up(const peer_id& who, time_point now) const;
 
   std::map<peer_id, account> accounts_;
-  std::set<peer_id> makers_; ///< Of the last step.
   duration usual_{0}; ///< Of those that made the last step: the upper median.
   credit left_{limits::trial_credit, limits::trial_share};
   time_point closed_until_ = time_point::min();

@@ -86,7 +86,14 @@ TEST_CASE("invitations that are not answered are silence, too") {
   doubts x;
   CHECK(x.unanswered({peer(1)}, start).empty());
   SUBCASE("twice in a row") {
-    CHECK(x.unanswered({peer(1), peer(2)}, start).size() == 1);
+    const auto all = x.unanswered({peer(1), peer(2)}, start);
+    REQUIRE(all.size() == 1);
+    CHECK(all[0].second == limits::unanswered_rest);
+    const auto later = start + limits::unanswered_rest;
+    CHECK_FALSE(x.has(peer(1), later));
+    // One that does so again has had its chance.
+    CHECK(x.unanswered({peer(1)}, later)[0].second
+          == 2 * limits::unanswered_rest);
   }
   SUBCASE("before a round") {
     CHECK(x.heard(round_with({1, 2}, {peer(1)}), start).size() == 1);

@@ -14,7 +14,7 @@ const std::set<peer_id> members{peer(1), peer(2), peer(3)};
 trials after(duration how_long) {
   trials x;
   for (duration t{0}; t < how_long; t += 1s)
-    x.made(members, 1s);
+    x.made(members, 1s, start);
   return x;
 }
 
@@ -80,9 +80,9 @@ TEST_CASE("who behaves in between costs no more than that") {
   duration lost{0};
   for (bool behaves = true; now < start + 1h; now += 1s, behaves = !behaves) {
     if (x.out(peer(7), now)) {
-      x.made(members, 1s);
+      x.made(members, 1s, now);
     } else if (behaves) {
-      x.made(all, 1s);
+      x.made(all, 1s, now);
     } else {
       x.held_up({peer(7)}, 4s, now);
       lost += 4s;
@@ -103,7 +103,7 @@ TEST_CASE("as many newcomers as members put nobody out that was there before") {
   auto all = members;
   for (std::uint8_t i = 7; i < 10; ++i)
     all.insert(peer(i));
-  x.made(all, 1s);
+  x.made(all, 1s, start);
   x.held_up({peer(7)}, 2 * limits::trial_credit, start);
   CHECK(out(x, members, start) == 0);
   CHECK(x.out(peer(8), start));
@@ -115,7 +115,7 @@ TEST_CASE("of two that made the last step neither goes on without the other") {
     std::set<peer_id> all;
     for (std::uint8_t i = 0; i < several; ++i)
       all.insert(peer(i));
-    x.made(all, 1s);
+    x.made(all, 1s, start);
     std::size_t slow = 0;
     for (const auto& id : all) {
       x.held_up({id}, 1s, start);
@@ -126,6 +126,16 @@ TEST_CASE("of two that made the last step neither goes on without the other") {
     x.held_up({peer(9)}, 1s, start);
     CHECK(x.out(peer(9), start));
   }
+}
+
+TEST_CASE("one that stood still itself does not go on alone for it") {
+  auto x = after(60s);
+  const auto now = start + 20s;
+  x.held_up({peer(2), peer(3)}, 20s, now); // As it seems to the first.
+  x.made({peer(1)}, 1s, now);              // Before it knew better.
+  CHECK(out(x, members, now) == 0);
+  x.held_up({peer(8)}, 20s, now);
+  CHECK(x.out(peer(8), now));
 }
 
 TEST_CASE("at the beginning only who holds up is out") {
