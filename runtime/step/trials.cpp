@@ -6,6 +6,16 @@
 
 namespace potluck {
 
+duration trials::grace::within(duration wanted, time_point now) {
+  if (last_ && now - *last_ > limits::trial_memory)
+    next_ = limits::trial_first;
+  last_ = now;
+  const auto result = std::min(wanted, next_);
+  next_
+      = std::min<duration>(limits::grace_growth * next_, limits::trial_longest);
+  return result;
+}
+
 trials::account& trials::account_of(const peer_id& who) {
   if (accounts_.size() >= limits::trials_known && accounts_.count(who) == 0)
     accounts_.erase(std::min_element(
@@ -41,15 +51,17 @@ void trials::held_up(const std::set<peer_id>& who, duration how_long,
     return;
   for (const auto& id : who) {
     auto& x = account_of(id);
-    if (how_long > x.earned)
-      x.out_until
-          = now
-            + std::min<duration>(limits::trial_share * (how_long - x.earned),
-                                 limits::trial_longest);
+    if (how_long > x.earned) {
+      const auto wanted = std::min<duration>(
+          limits::trial_share * (how_long - x.earned), limits::trial_longest);
+      // Whose gradient was never in a step may come for nothing else.
+      x.out_until = now + (x.steps > 0 ? x.outs.within(wanted, now) : wanted);
+    }
     x.earned = std::max(x.earned - how_long, duration{0});
   }
   if (left_.spend(how_long, now) <= duration{0})
-    closed_until_ = now + left_.until(limits::trial_least);
+    closed_until_
+        = now + closings_.within(left_.until(limits::trial_least), now);
 }
 
 bool trials::out(const peer_id& who, time_point now) const {

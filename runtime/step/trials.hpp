@@ -14,6 +14,7 @@
 
 #include <chrono>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "messages/ids.hpp"
@@ -28,8 +29,12 @@ constexpr auto trial_credit = 10s;
 constexpr int trial_share = 20;
 /// Once used up there has to be so much.
 constexpr auto trial_least = 1s;
-/// So long one is out at most.
+/// So long one is out at most; a member the first time within `trial_memory` no
+/// longer than this, then four times as long each: one that was cut off once is
+/// back soon.
 constexpr auto trial_longest = 5min;
+constexpr auto trial_first = 10s;
+constexpr int grace_growth = 4;
 /// Who has made so many steps weighs as much as anybody, for so long since.
 constexpr unsigned trial_steps = 8;
 constexpr auto trial_memory = 2 * trial_longest;
@@ -53,11 +58,23 @@ public:
   bool out(const peer_id& who, time_point now) const;
 
 private:
+  /// How often it came to that lately.
+  class grace {
+  public:
+    /// At most for so long this time.
+    duration within(duration wanted, time_point now);
+
+  private:
+    duration next_{limits::trial_first};
+    std::optional<time_point> last_;
+  };
+
   struct account {
     duration earned{0}; ///< By steps, less what was held up.
     unsigned steps = 0; ///< Made, up to `trial_steps`,
     time_point last;    ///< the newest then.
     time_point out_until = time_point::min();
+    grace outs;
   };
   account& account_of(const peer_id& who);
   bool has_used_up(const peer_id& who, time_point now) const;
@@ -66,6 +83,7 @@ private:
   duration usual_{0}; ///< Of those that made the last step: the upper median.
   credit left_{limits::trial_credit, limits::trial_share};
   time_point closed_until_ = time_point::min();
+  grace closings_;
 };
 
 } // namespace potluck

@@ -36,9 +36,32 @@ TEST_CASE("who holds up for longer than it has earned is out for a while") {
   const auto until = start + limits::trial_share * 3s;
   CHECK(x.out(peer(8), until - 1ms));
   CHECK_FALSE(x.out(peer(8), until));
-  x.held_up({peer(1)}, 1s, start); // It has nothing left.
-  CHECK(x.out(peer(1), start + limits::trial_share * 1s - 1ms));
-  CHECK_FALSE(x.out(peer(1), start + limits::trial_share * 1s));
+  const auto little = duration{limits::trial_first} / limits::trial_share / 2;
+  x.held_up({peer(1)}, little, start); // It has nothing left.
+  CHECK(x.out(peer(1), start + limits::trial_share * little - 1ms));
+  CHECK_FALSE(x.out(peer(1), start + limits::trial_share * little));
+}
+
+TEST_CASE("a member is out for longer each time, and after a while anew") {
+  auto x = after(60s);
+  auto now = start;
+  x.made({peer(8)}, 1s, now);
+  duration wait = limits::trial_first;
+  for (int times = 0; times < 6; ++times) {
+    x.held_up({peer(8)}, 60s, now);
+    CHECK(x.out(peer(8), now + wait - 1ms));
+    CHECK_FALSE(x.out(peer(8), now + wait));
+    now += wait;
+    wait = std::min<duration>(limits::grace_growth * wait,
+                              limits::trial_longest);
+  }
+  now += limits::trial_memory;
+  auto all = members;
+  all.insert(peer(8));
+  x.made(all, 1s, now);
+  x.held_up({peer(8)}, 60s, now);
+  CHECK(x.out(peer(8), now));
+  CHECK_FALSE(x.out(peer(8), now + limits::trial_first));
 }
 
 TEST_CASE("once too much was lost nobody new is let in for a while") {
@@ -48,12 +71,14 @@ TEST_CASE("once too much was lost nobody new is let in for a while") {
   x.held_up({peer(7)}, 2s, start);
   CHECK(x.out(peer(9), start)); // It may be the same one under a new key.
   CHECK(out(x, members, start) == 0);
-  const auto open = start + limits::trial_share * (limits::trial_least + 1s);
+  auto open = start + limits::trial_first;
   CHECK(x.out(peer(9), open - 1ms));
   CHECK_FALSE(x.out(peer(9), open));
-  // Little is left of the credit.
+  // Little is left of the credit, and it was not the first time.
   x.held_up({peer(6)}, limits::trial_least, open);
-  CHECK(x.out(peer(9), open));
+  open += limits::grace_growth * limits::trial_first;
+  CHECK(x.out(peer(9), open - 1ms));
+  CHECK_FALSE(x.out(peer(9), open));
 }
 
 TEST_CASE("keys without number cost a part of the time") {
