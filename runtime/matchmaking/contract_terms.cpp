@@ -46,9 +46,10 @@ std::string contract_terms::miscounted(const group_contract& x,
       return "of peer " + short_name(m.who.id) + " it counts "
              + std::to_string(m.samples)
              + " samples, far more than that has shown before";
-    // What all of the last step know of this peer.
+    // What all of the last step know of this peer: not what it brought before
+    // one that it rested in.
     const auto shown = std::min(static_cast<double>(answered.samples),
-                                seen->brought(self.id));
+                                seen->brought_last(self.id));
     if (m.who.id == self.id
         && static_cast<double>(m.samples * slack_of_members) < shown)
       return "of this peer it counts " + std::to_string(m.samples)

@@ -75,7 +75,8 @@ void past_steps::made(const group_contract& x,
     if (m.samples > 0)
       all.push_back(samples);
     // Who brought nothing rests, and goes on later as it did before.
-    next[m.who.id] = {m.samples > 0 ? samples : brought(m.who.id), samples};
+    next[m.who.id]
+        = {m.samples > 0 ? samples : brought(m.who.id), samples, samples};
   }
   if (all.empty())
     return;

@@ -79,6 +79,11 @@ public:
   /// Samples that the peer brought to the last step that it did not rest in;
   /// 0: it was not in the last one, or has brought none yet.
   double brought(const peer_id& who) const;
+  /// What it brought to the last step itself: all that were in it know that.
+  double brought_last(const peer_id& who) const {
+    const auto known = known_.find(who);
+    return known == known_.end() ? 0 : known->second.last;
+  }
   /// The bounds in a group whose trainers claim this. Not to outlive this.
   bounds among(const std::vector<claim>& all, duration elapsed) const;
   /// Of the trainers of a contract. Likewise.
@@ -88,6 +93,7 @@ private:
   struct record {
     double brought = 0; ///< To the last step that it did not rest in; 0: none.
     double shown = 0;   ///< Fades; 0: nothing, or no more than the median one.
+    double last = 0;    ///< To the last step; 0: it rested.
   };
 
   /// For how long who brought nothing is believed to have computed.

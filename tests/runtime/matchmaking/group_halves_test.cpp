@@ -424,7 +424,8 @@ TEST_CASE("a follower refuses a contract that counts far more than was shown, "
 TEST_CASE("nor does it start on one that counts far fewer of its samples than "
           "it has shown") {
   auto mine = terms(2);
-  mine.past = [seen = seen_in(1)] { return seen; };
+  auto seen = seen_in(1);
+  mine.past = [&] { return seen; };
   mine.computing = [] { return duration{std::chrono::seconds{1}}; };
   const auto starts = [&](std::uint64_t counted) {
     group_follower follower{mine};
@@ -444,6 +445,14 @@ TEST_CASE("nor does it start on one that counts far fewer of its samples than "
   CHECK(starts(6));
   CHECK(starts(3));
   CHECK_FALSE(starts(2));
+  // A leader that has come in a step that this peer rested in does not know.
+  auto rested = contract_with(6);
+  rested.members[0].samples = 6;
+  rested.members[1].samples = 0;
+  auto later = *seen;
+  later.made(rested, {});
+  seen = std::make_shared<past_steps>(later);
+  CHECK(starts(2));
 }
 
 TEST_CASE("of two trainers none refuses what the other counts") {
