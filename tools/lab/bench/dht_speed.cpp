@@ -10,21 +10,16 @@
 /// another node than its owner. So many are under way at a time. Ends with 1
 /// where not all of ours are found.
 
-#include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "runtime/random.hpp"
 #include "tools/lab/bench/dht_swarm.hpp"
 
 #ifdef POTLUCK_OPENDHT
