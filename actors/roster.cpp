@@ -370,7 +370,7 @@ void roster_state::on(const tick&) {
   reach_.look(dialling_.decided(), news_.mine().contributes, *guests_);
   tell_address();
   if (in_a_run()) {
-    if (news_.due())
+    if (news_.due(now()))
       report_to(news_.round(*guests_, kept(), now()));
     report_to(news_.cells(*guests_, kept(), now()));
     if (lookup_->due(now()) && wired_.router && reach_.is_listening()) {

@@ -54,6 +54,8 @@ constexpr auto report_life = 15s;
 constexpr std::uint32_t report_copies = 10;
 /// A direct report older than this says nothing about now.
 constexpr auto report_max_age = 15s;
+/// So a report is said again after that, though there is no news.
+constexpr auto report_again = 5s;
 /// So many connected peers all hear every change of our report at once; more
 /// would make everybody's reports, which grow with the square of the peers, a
 /// burden on household lines.

@@ -57,6 +57,13 @@ progress_report report_news::by(time_point now) const {
   return result;
 }
 
+void report_news::say_again(time_point now) {
+  if (last_round_ && now - *last_round_ >= limits::report_again)
+    due_ = true;
+  if (now - relayed_.at >= limits::report_again)
+    relayed_due_ = true;
+}
+
 bool report_news::hears(const guest_book::guest& g) const {
   // An expert has no use for it. A bootstrap peer only has to know whom not to
   // name to others.
@@ -171,6 +178,7 @@ std::vector<peer_id> report_news::round(const guest_book& guests,
                                         const keeps& kept, time_point now) {
   if (strikes(fault_point::news_late))
     return {};
+  say_again(now);
   auto result = relayed_round(guests, now);
   if (!due_)
     return result;
@@ -185,13 +193,17 @@ std::vector<peer_id> report_news::relayed_round(const guest_book& guests,
                                                 time_point now) {
   std::vector<peer_id> result;
   const auto& near = guests.near();
-  relayed_due_ = relayed_due_ && !mine_.contributes
+  if (!relayed_due_)
+    return result;
+  relayed_due_ = !mine_.contributes
                  && std::any_of(near.begin(), near.end(), [&](auto& id) {
                       const auto& g = *guests.find(id);
                       return g.relayed && hears(g);
                     });
-  if (!relayed_due_)
+  if (!relayed_due_) {
+    relayed_.at = now; // Nobody is owed it.
     return result;
+  }
   const auto pause = std::max<duration>(limits::relayed_report_pause,
                                         pause_among(near.size()));
   const bool everybody = relayed_.due(headline_now(), pause, now);

@@ -56,8 +56,9 @@ public:
   /// What it says by `now`: a contributor's samples are those that it has by
   /// then, for its conductor says them only now and then.
   progress_report by(time_point now) const;
-  /// Whether not all have heard it yet.
-  bool due() const {
+  /// Whether not all have heard it yet, or not lately.
+  bool due(time_point now) {
+    say_again(now);
     return due_ || relayed_due_;
   }
 
@@ -85,6 +86,8 @@ public:
                              time_point now);
 
 private:
+  /// What was said long ago is due again.
+  void say_again(time_point now);
   /// As `all` and `round`, as if no guest took a hub.
   std::vector<peer_id> usual_all(const guest_book& guests, const keeps& kept,
                                  time_point now);

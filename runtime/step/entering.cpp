@@ -14,24 +14,31 @@ constexpr unsigned most_doublings = 6;
 
 void entering::left(const peer_id& who, time_point now) {
   unheard_.erase(who);
-  if (auto i = entrances_.find(who); i != entrances_.end() && i->second.until)
+  if (auto i = entrances_.find(who); i != entrances_.end() && i->second.since)
     did_not_come(i->second, now);
 }
 
 bool entering::put_off(const outlook& at, bool alone, duration step,
                        duration patience) {
   account(at.now);
-  const auto longest
-      = alone ? std::max<duration>(patience, limits::entering_alone) : patience;
+  alone_ = alone;
   const auto reach = std::max<std::uint64_t>(
       limits::entering_steps,
       static_cast<std::uint64_t>(duration{limits::entering_reach}
                                  / std::max(step, duration{1})));
-  bool wait = false;
+  std::map<peer_id, bool> all;
   for (const auto& [id, x] : at.others.reports())
-    wait = waits_for(id, enters(x, at, alone, reach), longest, at.now) || wait;
+    all[id] = enters(x, at, alone, reach);
   for (const auto& id : unheard_)
-    wait = waits_for(id, alone, longest, at.now) || wait;
+    all[id] = alone;
+  const auto many = std::count_if(all.begin(), all.end(),
+                                  [](const auto& x) { return x.second; });
+  const auto longest
+      = alone ? std::max<duration>(patience, many * limits::entering_alone)
+              : patience;
+  bool wait = false;
+  for (const auto& [id, comes] : all)
+    wait = waits_for(id, comes, longest, at.now) || wait;
   waiting_ = wait;
   lagging_ = waits_for_laggards(at, patience);
   return puts_off();
@@ -83,15 +90,16 @@ bool entering::waits_for_laggards(const outlook& at, duration patience) {
 void entering::account(time_point now) {
   const auto last = accounted_.value_or(now);
   accounted_ = now;
-  const auto account = [&](duration& credit, bool spent, time_point since) {
+  const auto account = [&](duration& credit, bool spent, time_point since,
+                           duration most) {
     credit = spent ? credit - (now - std::max(last, since))
                    : std::min<duration>(
-                       credit + (now - last) / limits::entering_share,
-                       limits::entering_credit);
+                       credit + (now - last) / limits::entering_share, most);
   };
   const auto paid = lagging_since_.value_or(now) + limits::lagging_free;
-  account(credit_, waiting_, last);
-  account(late_credit_, lagging_ && paid < now, paid);
+  account(credit_, waiting_, last,
+          alone_ ? limits::entering_credit_alone : limits::entering_credit);
+  account(late_credit_, lagging_ && paid < now, paid, limits::entering_credit);
 }
 
 bool entering::enters(const progress_report& x, const outlook& at, bool alone,
@@ -102,7 +110,7 @@ bool entering::enters(const progress_report& x, const outlook& at, bool alone,
     return false;
   const bool joins = x.phase == phase::joining;
   const auto known = entrances_.find(x.id);
-  if (known != entrances_.end() && known->second.until)
+  if (known != entrances_.end() && known->second.since)
     return joins || x.step < own.step; // Not level yet.
   return joins && (alone || (!x.state.empty() && own.step - x.step <= reach));
 }
@@ -111,27 +119,30 @@ bool entering::waits_for(const peer_id& who, bool enters, duration longest,
                          time_point now) {
   auto known = entrances_.find(who);
   if (!enters) {
-    if (known != entrances_.end() && known->second.until)
+    if (known != entrances_.end() && known->second.since)
       entrances_.erase(known); // It is there.
     return false;
   }
-  const bool waited = known != entrances_.end() && known->second.until;
+  const bool waited = known != entrances_.end() && known->second.since;
   if (!waited) {
     if (credit_ < limits::entering_least
         || (known != entrances_.end() && now < known->second.again))
       return false;
-    place_of(who, entrances_).until = now + longest;
+    auto& fresh = place_of(who, entrances_);
+    fresh.since = now;
+    fresh.until = now + longest;
   }
   auto& x = entrances_.at(who);
+  x.until = std::max(x.until, x.since.value_or(now) + longest);
   if (credit_ <= duration::zero())
-    x.until.reset(); // No fault of its own.
-  else if (now >= *x.until)
+    x.since.reset(); // No fault of its own.
+  else if (now >= x.until)
     did_not_come(x, now);
-  return x.until.has_value();
+  return x.since.has_value();
 }
 
 void entering::did_not_come(entrance& x, time_point now) {
-  x.until.reset();
+  x.since.reset();
   x.again = now + limits::entering_again * (1u << x.in_vain);
   x.in_vain = std::min(x.in_vain + 1, most_doublings);
 }
@@ -139,8 +150,8 @@ void entering::did_not_come(entrance& x, time_point now) {
 entering::entrance& entering::place_of(const peer_id& who, entrances& in) {
   if (in.size() >= most && in.count(who) == 0)
     in.erase(std::min_element(in.begin(), in.end(), [](auto& a, auto& b) {
-      return std::pair{a.second.until.has_value(), a.second.again}
-             < std::pair{b.second.until.has_value(), b.second.again};
+      return std::pair{a.second.since.has_value(), a.second.again}
+             < std::pair{b.second.since.has_value(), b.second.again};
     }));
   return in[who];
 }

@@ -30,11 +30,13 @@ using namespace std::chrono_literals;
 constexpr std::uint64_t entering_steps = 16;
 constexpr auto entering_reach = 1s;
 /// Who would make its step alone waits so long for one that fetches charter and
-/// state: 19 MB at 10 Mbit/s.
+/// state: 19 MB at 10 Mbit/s. As often for several, since they share its line.
 constexpr auto entering_alone = 15s;
 /// What waiting costs at once at most, and then a tenth of the time: for who
 /// enters, and for laggards beyond `lagging_free`.
 constexpr auto entering_credit = 20s;
+/// Likewise for who would make its step alone: that keeps nobody else.
+constexpr auto entering_credit_alone = 60s;
 constexpr int entering_share = 10;
 /// With less than this left nobody is waited for: it would not get in.
 constexpr auto entering_least = 1s;
@@ -90,7 +92,8 @@ public:
 
 private:
   struct entrance {
-    std::optional<time_point> until;      ///< Waited for.
+    std::optional<time_point> since;      ///< Waited for,
+    time_point until = time_point::min(); ///< at most so long.
     time_point again = time_point::min(); ///< Not before.
     unsigned in_vain = 0;
   };
@@ -112,7 +115,8 @@ private:
   std::set<peer_id> unheard_;
   entrances entrances_;
   bool waiting_ = false;
-  duration credit_ = limits::entering_credit;
+  bool alone_ = true;
+  duration credit_ = limits::entering_credit_alone;
 
   std::set<peer_id> with_;                  ///< The last step was made.
   std::optional<time_point> lagging_since_; ///< One of them lags.

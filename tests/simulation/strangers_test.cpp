@@ -28,7 +28,8 @@ const std::vector<std::string> withstood{
     "mutator",       "far-step",     "long-history", "liars-first",
     "uninvited",     "identities",   "auxiliaries",  "big-claim",
     "no-company",    "liars-soon",   "never-leads",  "empty-handed",
-    "false-leaders", "turncoats",    "last-moment",  "made-up-means"};
+    "false-leaders", "turncoats",    "last-moment",  "made-up-means",
+    "gives-up"};
 
 /// From when the first of them come.
 double beginning_of(const scenario& x) {

@@ -58,6 +58,17 @@ bool member_roll::outnumbered() const {
   return there != 0 && (there > here || (there == here && first_is_there));
 }
 
+bool member_roll::most_without(std::size_t member) const {
+  std::size_t trainers = 0;
+  std::size_t left = 0;
+  for (std::size_t i = 0; i < size(); ++i) {
+    trainers += members_[i].trains;
+    left += members_[i].trains && i != member
+            && (i == self_ || !members_[i].lost());
+  }
+  return 2 * left > trainers;
+}
+
 std::uint64_t member_roll::samples_alive() const {
   std::uint64_t result = 0;
   for (std::size_t i = 0; i < size(); ++i)
@@ -75,8 +86,8 @@ std::optional<std::size_t> member_roll::first_but(std::size_t member) const {
 
 void member_roll::fingerprint(std::string& out) const {
   for (const auto& x : members_)
-    out.push_back(
-        static_cast<char>(x.down | x.suspected << 1 | x.returned << 2));
+    out.push_back(static_cast<char>(x.down | x.suspected << 1 | x.returned << 2
+                                    | x.gave_up << 3));
 }
 
 } // namespace potluck

@@ -26,9 +26,10 @@ public:
     bool down = false;         ///< Its session ended: for good.
     bool returned = false;     ///< Down, but it lives.
     bool suspected = false; ///< Was silent for too long; a message clears it.
+    bool gave_up = false; ///< Has left the round of itself: for good.
 
     bool lost() const {
-      return down || suspected;
+      return down || suspected || gave_up;
     }
   };
 
@@ -61,6 +62,9 @@ public:
   void give_back(std::size_t member) {
     members_[member].returned = true;
   }
+  void release(std::size_t member) {
+    members_[member].gave_up = true;
+  }
   void suspect(std::size_t member) {
     members_[member].suspected = true;
   }
@@ -80,6 +84,8 @@ public:
   /// Most trainers that live are out of touch; of two halves, the one without
   /// the first trainer.
   bool outnumbered() const;
+  /// Without that member, more than half of the trainers are believed alive.
+  bool most_without(std::size_t member) const;
   /// Of those believed alive, this member included.
   std::uint64_t samples_alive() const;
   /// The first trainer that can be talked to, this member and that one aside.

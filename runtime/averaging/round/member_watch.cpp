@@ -56,12 +56,13 @@ void member_watch::report(round_outcome& news, const member_roll& roll,
   const bool averages = map.chunks_of(roll.self()).count != 0;
   news.watched
       = (roll.self() == 0 || averages) && (lost_patience_ || age() >= patience);
-  for (std::size_t i = 0; i < roll.size() && news.watched; ++i) {
+  for (std::size_t i = 0; i < roll.size(); ++i) {
     const bool owes
         = averages && roll[i].samples != 0 && lines.between(roll.self(), i);
-    if (i != roll.self() && roll[i].trains && present_[i]
-        && !(owes ? brought_ : heard_)[i]
-        && (roll[i].samples != 0 || asked_in_vain_))
+    const bool silent = news.watched && i != roll.self() && roll[i].trains
+                        && present_[i] && !(owes ? brought_ : heard_)[i]
+                        && (roll[i].samples != 0 || asked_in_vain_);
+    if (silent || roll[i].gave_up)
       news.silent.push_back(i);
   }
 }

@@ -74,7 +74,7 @@ public:
   /// How long the round has taken, and, where this member ought to have heard
   /// of all by now, which trainers are connected and have done nothing: not
   /// sent their part, if this member averages it. Who has no samples need not,
-  /// unless it was asked where it stands.
+  /// unless it was asked where it stands. Also who gave the round up.
   void report(round_outcome& news, const member_roll& roll,
               const chunk_map& map, const direct_lines& lines,
               duration patience) const;

@@ -152,7 +152,7 @@ round_agreement::actions round_agreement::receive(const peer_id& id,
         return x.group == group_ && x.epoch <= highest_epoch;
       },
       what);
-  if (!fits || !members().in_touch(from))
+  if (!fits || !members().in_touch(from) || members()[from].gave_up)
     return {};
   course_.members().trust(from);
   // Others that ask around, because they wait as well, are no progress.
@@ -178,6 +178,8 @@ void round_agreement::on(std::size_t from, const round_settle& x) {
 void round_agreement::on(std::size_t from, const round_standing& x) {
   member_stand said{
       x.standing, {x.mean, x.least_samples, x.most_samples}, x.chunks, x.ruled};
+  if (said.is == standing::aborted && course_.may_release(from, x.epoch))
+    return course_.release(from);
   const bool overtaken = leading() && x.epoch > course_.answered();
   // Somebody has lost faith in its leader and turns to the next one. Undecided
   // members have deadlines of their own; this one would not notice.

@@ -133,6 +133,21 @@ void round_course::tell_where_i_stand(std::size_t to) {
                          x.ruled}});
 }
 
+bool round_course::may_release(std::size_t member,
+                               std::uint32_t its_epoch) const {
+  return roll_.self() == 0 && answered_ <= 0 && its_epoch == 0
+         && !own_.decided() && !(leading_ && leader_.ruled())
+         && roll_.most_without(member);
+}
+
+void round_course::release(std::size_t member) {
+  roll_.release(member);
+  if (leading_)
+    carry(leader_.lost(roll_, own_));
+  else
+    settle(0);
+}
+
 // ---- rulings ----------------------------------------------------------------
 
 void round_course::prepared(std::size_t member, std::uint32_t in_epoch,

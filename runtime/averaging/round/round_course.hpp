@@ -87,6 +87,10 @@ public:
     carry_out(round_leader::decide{});
   }
   void tell_where_i_stand(std::size_t to);
+  /// Whether the round goes on without a member that gives it up of itself: it
+  /// was told of no ruling, this one leads first, and most trainers are left.
+  bool may_release(std::size_t member, std::uint32_t its_epoch) const;
+  void release(std::size_t member);
 
   // ---- rulings
 

@@ -89,7 +89,8 @@ struct round_outcome {
   /// Those whose gradient is not in every chunk.
   std::vector<std::uint8_t> left_out;
   bool healed = false; ///< Somebody was lost, and the others went on.
-  /// Trainers that are connected and kept silent until patience ended.
+  /// Trainers that are connected and kept silent until patience ended, and
+  /// members that gave the round up of themselves.
   std::vector<std::size_t> silent;
   bool watched = false; ///< It would have named the silent.
   /// Auxiliaries that did not average their chunks, or came late with them.

@@ -154,15 +154,30 @@ TEST_CASE("a crowd of strangers does not hold up those that work together") {
     CHECK(x.round(many, all_kept, at(now))
           == std::vector<peer_id>{id(20), id(40), id(50), id(60)});
     CHECK(x.round(many, all_kept, at(now)).empty()); // Nothing new.
-    CHECK(x.due());
+    CHECK(x.due(at(now)));
   }
   CHECK(x.round(many, all_kept, at(limits::longest_report_round)).size()
         == 200);
-  CHECK_FALSE(x.due());
+  CHECK_FALSE(x.due(at(limits::longest_report_round)));
   many.left(id(20));
   CHECK(many.near_partners().size() == 2);
   many.joined({id(20), {}}, role::trainer, at(7s)); // It is back.
   CHECK(many.near_partners().size() == 3);
+}
+
+TEST_CASE("a report without news is said again before it counts no more") {
+  report_news x;
+  auto some = guests(3);
+  some.line({id(10), {"10.0.0.1", 7000}}, true, false); // By a hub alone.
+  x.take(saying(phase::waiting, 3), at(0s));
+  CHECK(x.round(some, all_kept, at(0s)).size() == 3);
+  const auto again = at(limits::report_again);
+  CHECK_FALSE(x.due(again - 1ms));
+  CHECK(x.round(some, all_kept, again - 1ms).empty());
+  CHECK(x.due(again));
+  CHECK(x.round(some, all_kept, again).size() == 3);
+  CHECK_FALSE(x.due(again + 1ms));
+  static_assert(2 * limits::report_again < limits::report_max_age);
 }
 
 TEST_CASE("all hear a report in rounds, those that lead hear it at once") {
@@ -177,13 +192,13 @@ TEST_CASE("all hear a report in rounds, those that lead hear it at once") {
     many.heard(theirs);
   }
   x.take(saying(phase::accumulating, 3), at(0s));
-  CHECK(x.due());
+  CHECK(x.due(at(0s)));
   CHECK(x.round(many, all_kept, at(0s)).size() == count);
-  CHECK_FALSE(x.due());
+  CHECK_FALSE(x.due(at(0s)));
   x.take(saying(phase::accumulating, 4), at(1ms));
   CHECK(x.round(many, all_kept, at(1ms))
         == std::vector<peer_id>{id(13), id(14), id(15)});
-  CHECK(x.due()); // The others do not know it yet.
+  CHECK(x.due(at(1ms))); // The others do not know it yet.
   x.leads(id(20));
   x.take(saying(phase::accumulating, 4), at(1ms));
   CHECK(x.round(many, all_kept, at(1ms))
@@ -307,12 +322,12 @@ TEST_CASE("guests that only hubs lead to hear of steps at once, else rarely") {
   const std::vector<peer_id> leader{id(10), id(11)};
   CHECK(told(0s).size() == 4); // It takes part now.
   CHECK(told(100ms) == direct);
-  CHECK(x.due()); // The others do not know it yet.
+  CHECK(x.due(at(100ms))); // The others do not know it yet.
   CHECK(told(limits::relayed_leader_pause) == leader);
   CHECK(told(limits::relayed_leader_pause + 100ms) == direct);
   // Nothing new: who has not heard it yet does.
   CHECK(x.round(some, all_kept, at(limits::relayed_report_pause)).size() == 3);
-  CHECK_FALSE(x.due());
+  CHECK_FALSE(x.due(at(limits::relayed_report_pause)));
   ++mine.step;
   CHECK(told(limits::relayed_report_pause + 100ms).size() == 4);
   CHECK(told(limits::relayed_report_pause + 200ms) == direct);

@@ -117,6 +117,25 @@ TEST_CASE("a peer without company waits for who fetches all of the state") {
   }
 }
 
+TEST_CASE("several that fetch from one peer have the time of all together") {
+  scene x;
+  x.hear(fetching(6));
+  CHECK(x.waits(0s));
+  x.hear(fetching(7), 1s);
+  x.hear(fetching(8), 2s);
+  CHECK(x.waits(2s));
+  SUBCASE("while they are still several") {
+    CHECK(x.waits(3 * limits::entering_alone - 1s));
+    x.hear(report(6, 0, 100), 3 * limits::entering_alone - 1s);
+    CHECK(x.waits(3 * limits::entering_alone - 1s));
+  }
+  SUBCASE("and no more than all may cost") {
+    for (std::uint8_t i = 9; i < 14; ++i)
+      x.hear(fetching(i), 2s);
+    CHECK(x.waited(2s, 70s) <= limits::entering_credit_alone - 2s);
+  }
+}
+
 TEST_CASE("a group waits only for who is about to be level with it") {
   scene x;
   SUBCASE("not for the download of a state") {
@@ -254,7 +273,7 @@ TEST_CASE("laggards that take turns, or come just in time, cost a tenth of the "
 
 TEST_CASE("many that only say to enter cost a tenth of the time") {
   const auto most
-      = limits::entering_credit + 600s / limits::entering_share + 1s;
+      = limits::entering_credit_alone + 600s / limits::entering_share + 1s;
   SUBCASE("each under many names") {
     scene x;
     duration total{};
@@ -300,8 +319,9 @@ TEST_CASE("room that a crowd has used up comes back for others") {
   scene x;
   x.hear(fetching(6));
   x.waited(0s, 15s);
-  x.hear(fetching(7), 15s);
-  CHECK(x.waited(15s, 30s) < 7s); // What was left.
-  x.hear(joining(8, 100), 200s);
-  CHECK(x.waits(200s, false));
+  for (std::uint8_t i = 7; i < 12; ++i)
+    x.hear(fetching(i), 15s);
+  CHECK(x.waited(15s, 80s) < 47s); // What was left.
+  x.hear(joining(12, 100), 300s);
+  CHECK(x.waits(300s, false));
 }

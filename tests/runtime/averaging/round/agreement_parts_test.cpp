@@ -70,6 +70,17 @@ TEST_CASE("of two halves the one with the first trainer is not outnumbered") {
   }
 }
 
+TEST_CASE("who gave a round up is lost, and no word of it changes that") {
+  member_roll x{contract_of({3, 1}), peer(0)};
+  CHECK(x.most_without(2));
+  CHECK(x.most_without(3)); // An auxiliary is no trainer.
+  x.release(2);
+  x.trust(2);
+  CHECK(x[2].lost());
+  CHECK(x.samples_alive() == 2);
+  CHECK_FALSE(x.most_without(1));
+}
+
 TEST_CASE("samples of those that are there count, and our own") {
   round_setting setting{3, 0};
   setting.samples = {1, 10, 100};

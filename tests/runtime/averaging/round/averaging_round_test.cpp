@@ -452,6 +452,58 @@ TEST_CASE("a heal that names members which do not exist changes nothing") {
   CHECK_FALSE(x.it->over());
 }
 
+TEST_CASE("a round goes on without a member that gives it up, and names it") {
+  first_of_three x;
+  x.lend();
+  round_standing gone;
+  gone.group = x.what.contract.group;
+  gone.standing = standing::aborted;
+  // It asks at once; who has given up is not waited for.
+  const auto asked = x.it->receive(peer(2), gone, {});
+  CHECK(receivers<round_settle>(asked) == std::vector<std::size_t>{1, 2});
+  round_standing there = gone;
+  there.standing = standing::incomplete;
+  there.chunks.resize(3);
+  const auto ruled = x.it->receive(peer(1), there, {});
+  const auto heals = all_of<round_mail>(ruled);
+  REQUIRE_FALSE(heals.empty());
+  const auto* heal = std::get_if<round_heal>(&heals.front().content);
+  REQUIRE(heal);
+  CHECK(heal->alive == std::vector<std::uint8_t>{0, 1});
+  CHECK(x.it->receive(peer(2), gone, {}).empty());
+  SUBCASE("but for its own end") {
+    CHECK_FALSE(x.it->over());
+  }
+  SUBCASE("and ends when no majority is left") {
+    x.it->receive(peer(1), gone, {}); // It asks once more, in epoch 3.
+    gone.epoch = 3;
+    const auto over = all_of<round_outcome>(x.it->receive(peer(1), gone, {}));
+    CHECK(x.it->agreement().standing() == standing::aborted);
+    REQUIRE(over.size() == 1);
+    CHECK(over[0].silent == std::vector<std::size_t>{2});
+  }
+}
+
+TEST_CASE("who gives a round up by another's ruling ends it") {
+  first_of_three x;
+  x.lend();
+  round_standing gone;
+  gone.group = x.what.contract.group;
+  gone.epoch = 1;
+  gone.standing = standing::aborted;
+  x.it->receive(peer(2), gone, {});
+  round_standing there = gone;
+  there.epoch = 3;
+  there.standing = standing::incomplete;
+  there.chunks.resize(3);
+  x.it->receive(peer(1), there, {}); // It settles above, in epoch 6.
+  there.epoch = gone.epoch = 6;
+  x.it->receive(peer(1), there, {});
+  CHECK_FALSE(x.it->over());
+  x.it->receive(peer(2), gone, {});
+  CHECK(x.it->agreement().standing() == standing::aborted);
+}
+
 TEST_CASE("a round may be called off when somebody is lost, or patience, and "
           "now and then") {
   called_off lost, late, seldom;

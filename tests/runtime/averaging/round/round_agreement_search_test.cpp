@@ -30,6 +30,7 @@ public:
     pause,   ///< They do nothing for a while, and may come back at any time.
     line,    ///< Nobody is: a line breaks between two that live.
     flicker, ///< Likewise, and it comes back for the next round.
+    quit,    ///< They give the round up of themselves, and tell its leader.
   };
 
   search(const round_setting& setting, std::size_t losses, loss how)
@@ -74,11 +75,21 @@ private:
                     || (x.commit && at.losses() > 0
                         && at.of(i).ledger().source(0).version > 1);
       bool enough = at.samples_alive() >= setting_.least_samples
-                    && setting_.odd >= setting_.trainers;
-      if (!x.commit && enough && (how_ == loss::crash || how_ == loss::silence))
+                    && setting_.odd >= setting_.trainers
+                    && (how_ != loss::quit || most_stay(at));
+      if (!x.commit && enough && how_ != loss::pause && how_ != loss::line
+          && how_ != loss::flicker)
         return "a round was dropped that the survivors could complete";
     }
     return {};
+  }
+
+  /// Those that gave the round up are fewer than the rest.
+  bool most_stay(const round_world& at) const {
+    std::size_t stay = 0;
+    for (std::size_t i = 0; i < setting_.trainers; ++i)
+      stay += !at.was_away(i);
+    return 2 * stay > setting_.trainers;
   }
 
   void visit(const round_world& at) {
@@ -110,6 +121,11 @@ private:
             steps.push_back({step::reunite, i, j});
         continue;
       }
+      if (how_ == loss::quit) {
+        if (i != 0 && !at.decided(i) && at.losses() < losses_)
+          steps.push_back({step::quit, i, i});
+        continue;
+      }
       if (at.alive(i) && at.losses() < losses_)
         steps.push_back({how_ == loss::crash ? step::crash : step::hang, i, i});
       if (how_ == loss::pause && at.hung(i))
@@ -130,7 +146,7 @@ private:
     }
   }
 
-  const round_setting& setting_;
+  const round_setting setting_;
   std::size_t losses_;
   loss how_;
   std::unordered_set<digest, digest_hash> seen_;
@@ -143,8 +159,9 @@ private:
 
 using loss = search::loss;
 
-search explore(const round_setting& setting, std::size_t losses,
+search explore(round_setting setting, std::size_t losses,
                loss how = loss::crash) {
+  setting.suspicious = how == loss::quit; // A holder may quit, too.
   search all{setting, losses, how};
   INFO("trainers ", setting.trainers, ", auxiliaries ", setting.auxiliaries,
        ", least samples ", setting.least_samples, ", losses ", losses,
@@ -227,6 +244,16 @@ TEST_CASE("members agree in every order of events, whichever line breaks") {
     explore({3, 0, {1, 1}}, 1, how);
     explore({3, 0, {1, 1, 1}}, 1, how);
   }
+}
+
+TEST_CASE("the others go on without members that give the round up") {
+  for (std::size_t losses : {1, 2}) {
+    explore({3, 0, {1, 1, 1}}, losses, loss::quit);
+    explore({3, 0, {0, 1, 1}}, losses, loss::quit);
+    explore({2, 1, {1, 0, 1}}, losses, loss::quit);
+  }
+  CHECK(explore({3, 0, {1, 1, 1}}, 1, loss::quit).saw_healed());
+  explore({4, 0, {1}}, 2, loss::quit);
 }
 
 TEST_CASE("members that were taken for lost may come back at any moment") {

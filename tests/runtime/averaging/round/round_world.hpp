@@ -103,7 +103,17 @@ using parcel
     = std::variant<round_message, part_parcel, mean_parcel, mean_request>;
 
 struct step {
-  enum kind { deliver, crash, hang, wake, notice, expire, sever, reunite } what;
+  enum kind {
+    deliver,
+    crash,
+    hang,
+    wake,
+    notice,
+    expire,
+    sever,
+    reunite,
+    quit
+  } what;
   std::size_t a = 0; ///< Sender, or the member that it happens to (but expire).
   /// Receiver, the member that is noticed to be lost, or a line's other end.
   std::size_t b = 0;
@@ -215,6 +225,13 @@ public:
         change(x.a).is = member::running;
         change(x.a).away = true;
         break;
+      case step::quit: {
+        ++losses_;
+        auto& m = change(x.a);
+        m.away = true;
+        act(m, x.a, m.agreement.call_off(peer(0)));
+        break;
+      }
       case step::notice: {
         // What had not arrived by then never will.
         auto& m = change(x.a);
@@ -649,7 +666,8 @@ private:
 
 inline std::string to_string(const std::vector<step>& path) {
   static const char* names[] = {"deliver", "crash",  "hang",  "wake",
-                                "notice",  "expire", "sever", "reunite"};
+                                "notice",  "expire", "sever", "reunite",
+                                "quit"};
   std::ostringstream out;
   for (const auto& x : path) {
     out << names[x.what] << ' ' << x.a;

@@ -107,6 +107,17 @@ class made_up_means : public false_words {
   }
 };
 
+/// Says as each round begins that it has given it up.
+class gives_up : public false_words {
+  void begins(stranger& me, const line& to, const group_id& group,
+              std::uint32_t) override {
+    round_standing x;
+    x.group = group;
+    x.standing = standing::aborted;
+    me.say(to, x);
+  }
+};
+
 /// Takes the lead of each round as it begins, and never rules.
 class freezes : public false_words {
   void begins(stranger& me, const line& to, const group_id& group,
@@ -122,6 +133,9 @@ owned_manner make_calls_off() {
 }
 owned_manner make_made_up_means() {
   return std::make_unique<made_up_means>();
+}
+owned_manner make_gives_up() {
+  return std::make_unique<gives_up>();
 }
 owned_manner make_freezes() {
   return std::make_unique<freezes>();

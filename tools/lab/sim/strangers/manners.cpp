@@ -30,6 +30,7 @@ owned_manner make_manner(const std::string& name) {
       {"uninvited", make_uninvited},
       {"calls_off", make_calls_off},
       {"made_up_means", make_made_up_means},
+      {"gives_up", make_gives_up},
       {"freezes", make_freezes},
   };
   const auto found = makers.find(name);
