@@ -28,8 +28,7 @@ void line_maker::add(connection_id id, link fresh) {
   fresh.since = now();
   if (fresh.dialled && !relaying_transport::is_circuit(id))
     dialled_.note(fresh.remote.host, fresh.since);
-  links_[id] = std::move(fresh);
-  strangers_.insert(id);
+  links_.add(id, std::move(fresh));
   watch();
 }
 
@@ -83,7 +82,7 @@ bool line_maker::may_try(const address& where) {
 }
 
 void line_maker::dial_by_hearsay(const contact& who) {
-  if (is_on_its_way(who.id))
+  if (links_.is_on_its_way(who.id))
     return;
   if (own_addresses_.has(who.where, now()) || may_try(who.where))
     return dial(who.where, who.id);
@@ -135,16 +134,6 @@ void line_maker::ask_for_port(const contact& who) {
   add(network_->punch(who.where, true), std::move(fresh));
 }
 
-bool line_maker::is_on_its_way(const peer_id& who) const {
-  if (who.empty()) // Each is another.
-    return false;
-  return std::any_of(strangers_.begin(), strangers_.end(), [&](auto id) {
-    const auto& l = links_.at(id);
-    return l.dialled && !l.reached && !l.asks_for_port && !l.punched
-           && l.expected == who;
-  });
-}
-
 // ---- through hubs -----------------------------------------------------------
 
 void line_maker::go_through(const contact& who, std::vector<contact> hubs) {
@@ -166,7 +155,7 @@ void line_maker::go_through(const contact& who, std::vector<contact> hubs) {
   }
   for (const auto& hub : hubs)
     if (dialable(hub) && hub.id != own_ && hub.id != who.id) {
-      const bool comes = is_on_its_way(hub.id);
+      const bool comes = links_.is_on_its_way(hub.id);
       // Where it is may be a stranger's word.
       if (!comes && !hub_knocks_.spend(hub.where.host, now()))
         continue;
@@ -175,7 +164,7 @@ void line_maker::go_through(const contact& who, std::vector<contact> hubs) {
         dial(hub.where, hub.id);
       return;
     }
-  if (!is_on_its_way(who.id))
+  if (!links_.is_on_its_way(who.id))
     give_up(who.where, who.id, "no hub leads to it", true);
 }
 
@@ -186,23 +175,10 @@ void line_maker::go_on(const peer_id& hub, bool there) {
 }
 
 void line_maker::hurry() {
-  std::vector<dial_contact> slow;
-  std::vector<connection_id> others;
-  for (auto id : strangers_) {
-    auto& l = links_.at(id);
-    if (relaying_transport::is_circuit(id) || has(l.expected)
-        || now() - l.since < limits::circuit_head_start)
-      continue;
-    if (!l.hubs.empty()) {
-      l.hubs_tried = true;
-      slow.push_back({{l.expected, l.remote}, std::exchange(l.hubs, {})});
-    }
-    if (dialable(l.also))
-      others.push_back(id);
-  }
-  for (auto& x : slow)
+  auto all = links_.hurry([this](const auto& who) { return has(who); }, now());
+  for (auto& x : all.detours)
     go_through(x.who, std::move(x.hubs));
-  for (auto id : others)
+  for (auto id : all.others)
     dial_other(links_.at(id));
 }
 
@@ -241,12 +217,12 @@ bool line_maker::accepted(const connection_accepted& x) {
 }
 
 bool line_maker::opened(const connection_opened& x) {
-  auto i = links_.find(x.id);
-  if (i == links_.end()) {
+  auto* known = links_.find(x.id);
+  if (!known) {
     network_->close(x.id, 0);
     return false;
   }
-  auto& l = i->second;
+  auto& l = *known;
   l.since = now();
   l.proven = x.proven;
   if (relaying_transport::is_circuit(x.id))
@@ -271,11 +247,10 @@ bool line_maker::opened(const connection_opened& x) {
 }
 
 std::optional<line_maker::link> line_maker::closed(const connection_closed& x) {
-  auto i = links_.find(x.id);
-  if (i == links_.end())
+  auto taken = links_.take(x.id);
+  if (!taken)
     return std::nullopt;
-  auto gone = links_.extract(i).mapped();
-  strangers_.erase(x.id);
+  auto& gone = *taken;
   if (gone.reached) {
     self_->send(
         self_, parcel{gone.asker, reach_answer{*gone.reached, gone.nonce}, {}});
@@ -288,7 +263,7 @@ std::optional<line_maker::link> line_maker::closed(const connection_closed& x) {
     if (over && hole_maker_)
       self_->send(hole_maker_, punches_failed{gone.expected, *over});
   } else if (gone.dialled && !dial_other(gone)) {
-    const bool another = is_on_its_way(gone.expected);
+    const bool another = links_.is_on_its_way(gone.expected);
     // If it comes through a hub, it is none itself.
     if (!another)
       go_on(gone.expected, false);
@@ -301,7 +276,7 @@ std::optional<line_maker::link> line_maker::closed(const connection_closed& x) {
                                             : x.reason,
               gone.hubs_tried || relaying_transport::is_circuit(x.id));
   }
-  return gone;
+  return taken;
 }
 
 bool line_maker::is_another(const link& l, const peer_id& who) const {
@@ -341,11 +316,9 @@ bool line_maker::is_about_reach(connection_id id, const message& said) {
 }
 
 std::vector<parcel> line_maker::welcome(connection_id id, const hello& theirs) {
-  auto& l = links_.at(id);
-  l.peer = theirs.id;
-  strangers_.erase(id);
+  links_.welcome(id, theirs.id, now());
+  const auto& l = links_.at(id);
   guests_.add(theirs.id, id);
-  handshakes_.observed(peer_id{}, now() - l.since);
   network_->belongs(id, theirs.id, theirs.run);
   const bool dialled = l.dialled && !relaying_transport::is_circuit(id);
   if (dialled) {
@@ -370,7 +343,7 @@ void line_maker::parted(const peer_id& who) {
 
 void line_maker::leave() {
   leaving_ = true;
-  for (auto id : strangers_)
+  for (auto id : links_.strangers())
     network_->close(id, 0);
 }
 
@@ -385,14 +358,9 @@ void line_maker::watch() {
 void line_maker::look() {
   ticking_ = false;
   hurry();
-  for (auto id : strangers_) {
-    auto& l = links_.at(id);
-    if (now() - l.since > handshakes_.patience_for_a_stranger()) {
-      l.late = true;
-      network_->close(id, 0);
-    }
-  }
-  if (!strangers_.empty())
+  for (auto id : links_.overdue(now()))
+    network_->close(id, 0);
+  if (!links_.strangers().empty())
     watch();
 }
 

@@ -15,31 +15,21 @@
 #include "actors/handles.hpp"
 #include "actors/parked_calls.hpp"
 #include "runtime/lines/open_punches.hpp"
-#include "runtime/membership/deadline_estimator.hpp"
 #include "runtime/membership/dialled_hosts.hpp"
 #include "runtime/membership/hearsay_dials.hpp"
 #include "runtime/membership/knock_limit.hpp"
 #include "runtime/membership/own_addresses.hpp"
 #include "runtime/relay/guest_lines.hpp"
 #include "runtime/relay/hub_waits.hpp"
+#include "runtime/relay/line_table.hpp"
 #include "runtime/relay/relaying_transport.hpp"
 
 namespace potluck::limits {
 
 using namespace std::chrono_literals;
 
-/// From the connection to its hello, before any was observed: long enough for a
-/// satellite line's three round trips, short enough that idle sockets cannot
-/// fill the table. Then from what handshakes took, of anybody, since nobody has
-/// an id yet: no less than a lost packet's repetitions take, and no more than
-/// what a table full of idle sockets may cost.
-constexpr auto handshake_patience = 10s;
-constexpr auto handshake_floor = 5s;
-constexpr auto handshake_cap = 30s;
+/// Between two looks at connections that nobody has greeted on.
 constexpr auto handshake_check = 1s;
-/// Between a dial that nobody has answered and the circuit that is tried beside
-/// it: most lines that can be had at all are there by then.
-constexpr auto circuit_head_start = 1s;
 
 } // namespace potluck::limits
 
@@ -47,30 +37,7 @@ namespace potluck {
 
 class line_maker {
 public:
-  /// A connection; `peer` is empty until its hello was welcome.
-  struct link {
-    address remote; ///< As it was dialled; of one that came, its socket's.
-    bool dialled = false;
-    peer_id expected; ///< Whom we meant to dial; empty when unknown.
-    peer_id proven;   ///< Who is there for certain; empty when unencrypted.
-    peer_id peer;
-    time_point since;
-    bool late = false; ///< Closed, because nobody answered in time.
-    /// Of a circuit: where the hub sees the other end.
-    std::string hub_sees = {};
-    /// Of one that is dialled only to see whether `expected` is there.
-    std::optional<bool> reached = {};
-    /// Of one that is dialled: what to go through if that fails.
-    std::vector<contact> hubs = {};
-    bool hubs_tried = false; ///< Beside the dial.
-    /// Of one that is dialled: where else to, if that fails or takes long.
-    address also = {};
-    std::uint64_t nonce = 0; ///< What it is shown then.
-    peer_id asker = {};      ///< Who hears how it ended.
-    /// Only its hello matters, which says how our port is seen.
-    bool asks_for_port = false;
-    bool punched = false; ///< A hole's: that it fails is no news of the peer.
-  };
+  using link = line_table::link;
 
   void init(gateway_actor::pointer self,
             std::shared_ptr<relaying_transport> network, const peer_id& own);
@@ -96,11 +63,10 @@ public:
 
   /// Null: it is none any more.
   const link* find(connection_id id) const {
-    auto i = links_.find(id);
-    return i == links_.end() ? nullptr : &i->second;
+    return links_.find(id);
   }
   bool none() const {
-    return links_.empty();
+    return links_.size() == 0;
   }
   /// Whether it may stay. Then, and where `opened` says so, a hello is due.
   bool accepted(const connection_accepted& x);
@@ -167,8 +133,6 @@ private:
                const std::string& reason, bool through_hub = false);
   /// Those that wait for this hub go on, with or without it.
   void go_on(const peer_id& hub, bool there);
-  /// Another dial to it is under way.
-  bool is_on_its_way(const peer_id& who) const;
   /// The other address, and circuits, beside dials that take long.
   void hurry();
   /// Dials the other address that such a link has, if there is one.
@@ -182,9 +146,7 @@ private:
   router_actor router_;
   letter_reader expert_caller_;
   punches_listener hole_maker_;
-  std::map<connection_id, link> links_;
-  /// Those on which nobody was welcome yet: few, where there are many.
-  std::set<connection_id> strangers_;
+  line_table links_;
   guest_lines guests_;
   own_addresses own_addresses_;
   dialled_hosts dialled_;
@@ -194,11 +156,6 @@ private:
   std::string seen_host_; ///< This peer's, as one that it dialled says.
   parked_calls parked_;
   open_punches punches_;
-  /// From the connection to its hello. Nobody is known before, so that all
-  /// deadlines are a stranger's, and all are observed as one.
-  deadline_estimator handshakes_{{limits::handshake_floor,
-                                  limits::handshake_cap,
-                                  limits::handshake_patience}};
   bool leaving_ = false;
   bool ticking_ = false;
 };

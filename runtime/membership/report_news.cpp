@@ -10,6 +10,15 @@
 
 namespace potluck {
 
+namespace {
+
+/// What it is told takes a hub, or is for one.
+bool is_spared(const guest_book::guest& g) {
+  return g.relayed || g.role != role::trainer;
+}
+
+} // namespace
+
 void report_news::sign(const peer_id& self, role own, const address& where,
                        const address& also, reach how,
                        std::vector<contact> hubs) {
@@ -184,7 +193,7 @@ std::vector<peer_id> report_news::round(const guest_book& guests,
     return result;
   for (auto& id : usual_round(guests, kept, now))
     if (const auto& g = *guests.find(id);
-        !g.relayed || g.contributes || mine_.contributes)
+        !is_spared(g) || g.contributes || mine_.contributes)
       result.push_back(id);
   return result;
 }
@@ -198,7 +207,7 @@ std::vector<peer_id> report_news::relayed_round(const guest_book& guests,
   relayed_due_ = !mine_.contributes
                  && std::any_of(near.begin(), near.end(), [&](auto& id) {
                       const auto& g = *guests.find(id);
-                      return g.relayed && hears(g);
+                      return is_spared(g) && hears(g);
                     });
   if (!relayed_due_) {
     relayed_.at = now; // Nobody is owed it.
@@ -216,7 +225,7 @@ std::vector<peer_id> report_news::relayed_round(const guest_book& guests,
     const auto& g = *guests.find(id);
     if (leader.empty() && g.role == role::trainer && g.averages)
       leader = id; // As far as this peer knows.
-    if (g.relayed && hears(g) && (everybody || id == leader))
+    if (is_spared(g) && hears(g) && (everybody || id == leader))
       result.push_back(id);
   }
   return result;

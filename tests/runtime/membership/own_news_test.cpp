@@ -180,6 +180,25 @@ TEST_CASE("a report without news is said again before it counts no more") {
   static_assert(2 * limits::report_again < limits::report_max_age);
 }
 
+TEST_CASE("who does not train hears of each step, and not of each batch") {
+  report_news x;
+  auto some = guests(2);
+  some.joined({id(30), {}}, role::auxiliary, at(0s));
+  auto mine = saying(phase::accumulating, 3);
+  x.take(mine, at(0s));
+  CHECK(x.round(some, all_kept, at(0s)).size() == 3);
+  ++mine.samples;
+  x.take(mine, at(10ms));
+  CHECK(x.round(some, all_kept, at(10ms))
+        == std::vector<peer_id>{id(10), id(11)});
+  CHECK(x.round(some, all_kept, at(limits::relayed_report_pause))
+        == std::vector<peer_id>{id(30)});
+  ++mine.step;
+  x.take(mine, at(limits::relayed_report_pause + 10ms));
+  CHECK(x.round(some, all_kept, at(limits::relayed_report_pause + 10ms)).size()
+        == 3);
+}
+
 TEST_CASE("all hear a report in rounds, those that lead hear it at once") {
   report_news x;
   const auto count = static_cast<std::uint8_t>(limits::few_peers + 4);

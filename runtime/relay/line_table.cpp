@@ -1,0 +1,43 @@
+#include "runtime/relay/line_table.hpp"
+
+#include <algorithm>
+
+namespace potluck {
+
+std::optional<line_table::link> line_table::take(connection_id id) {
+  const auto i = links_.find(id);
+  if (i == links_.end())
+    return std::nullopt;
+  strangers_.erase(id);
+  return links_.extract(i).mapped();
+}
+
+void line_table::welcome(connection_id id, const peer_id& who, time_point now) {
+  auto& l = links_.at(id);
+  l.peer = who;
+  strangers_.erase(id);
+  handshakes_.observed(peer_id{}, now - l.since);
+}
+
+bool line_table::is_on_its_way(const peer_id& who) const {
+  if (who.empty()) // Each is another.
+    return false;
+  return std::any_of(strangers_.begin(), strangers_.end(), [&](auto id) {
+    const auto& l = links_.at(id);
+    return l.dialled && !l.reached && !l.asks_for_port && !l.punched
+           && l.expected == who;
+  });
+}
+
+std::vector<connection_id> line_table::overdue(time_point now) {
+  std::vector<connection_id> result;
+  const auto patience = handshakes_.patience_for_a_stranger();
+  for (auto id : strangers_)
+    if (auto& l = links_.at(id); now - l.since > patience) {
+      l.late = true;
+      result.push_back(id);
+    }
+  return result;
+}
+
+} // namespace potluck

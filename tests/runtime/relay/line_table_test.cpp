@@ -1,0 +1,123 @@
+#include "runtime/relay/line_table.hpp"
+
+#include <doctest/doctest.h>
+
+#include "runtime/relay/guest_lines.hpp"
+
+using namespace potluck;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr connection_id circuit = connection_id{1} << 63 | 7;
+const time_point start{1min};
+
+peer_id peer(std::uint8_t number) {
+  peer_id result;
+  result.bytes[0] = number;
+  return result;
+}
+
+line_table::link dialled(std::uint8_t number) {
+  line_table::link result;
+  result.remote = {"198.51.100.1", number};
+  result.dialled = true;
+  result.expected = peer(number);
+  result.since = start;
+  return result;
+}
+
+bool nobody(const peer_id&) {
+  return false;
+}
+
+} // namespace
+
+TEST_CASE("a connection is a stranger's until its hello was welcome") {
+  line_table x;
+  x.add(1, dialled(5));
+  x.add(2, {});
+  CHECK(x.strangers() == std::set<connection_id>{1, 2});
+  CHECK(x.is_on_its_way(peer(5)));
+  CHECK_FALSE(x.is_on_its_way(peer(6)));
+  CHECK_FALSE(x.is_on_its_way(peer_id{}));
+  x.welcome(1, peer(5), start + 1s);
+  CHECK(x.strangers() == std::set<connection_id>{2});
+  CHECK_FALSE(x.is_on_its_way(peer(5)));
+  REQUIRE(x.find(1));
+  CHECK(x.find(1)->peer == peer(5));
+  CHECK(x.take(1));
+  CHECK_FALSE(x.take(1));
+  CHECK_FALSE(x.find(1));
+  CHECK(x.take(2));
+  CHECK(x.strangers().empty());
+  CHECK(x.size() == 0);
+}
+
+TEST_CASE("who is only looked for, or through a hole, is not on its way") {
+  line_table x;
+  auto reached = dialled(5);
+  reached.reached = false;
+  auto port = dialled(5);
+  port.asks_for_port = true;
+  auto hole = dialled(5);
+  hole.punched = true;
+  x.add(1, reached);
+  x.add(2, port);
+  x.add(3, hole);
+  CHECK_FALSE(x.is_on_its_way(peer(5)));
+}
+
+TEST_CASE("a dial that takes long has hubs and another address beside it") {
+  line_table x;
+  auto slow = dialled(5);
+  slow.hubs = {{peer(9), {"198.51.100.9", 9}}};
+  slow.also = {"2001:db8::1", 5};
+  x.add(1, slow);
+  x.add(circuit, slow);
+  const auto late = start + limits::circuit_head_start;
+  CHECK(x.hurry(nobody, late - 1ms).detours.empty());
+  CHECK(x.hurry([](const peer_id&) { return true; }, late).others.empty());
+  const auto first = x.hurry(nobody, late);
+  REQUIRE(first.detours.size() == 1);
+  CHECK(first.detours[0].who.id == peer(5));
+  CHECK(first.detours[0].hubs.size() == 1);
+  CHECK(first.others == std::vector<connection_id>{1});
+  CHECK(x.at(1).hubs_tried);
+  CHECK(x.hurry(nobody, late).detours.empty()); // Once.
+}
+
+TEST_CASE("who says no hello is overdue, sooner where others are quick") {
+  line_table x;
+  x.add(1, dialled(5));
+  CHECK(x.overdue(start + limits::handshake_patience).empty());
+  CHECK(x.overdue(start + limits::handshake_patience + 1ms)
+        == std::vector<connection_id>{1});
+  CHECK(x.at(1).late);
+  for (connection_id id = 10; id < 30; ++id) {
+    x.add(id, dialled(6));
+    x.welcome(id, peer(6), start + 100ms);
+  }
+  x.add(2, dialled(7));
+  CHECK(x.overdue(start + limits::handshake_floor + 1s)
+        == std::vector<connection_id>{1, 2});
+}
+
+TEST_CASE("a guest has its connections until it has parted") {
+  guest_lines x;
+  x.add(peer(5), circuit);
+  CHECK(x.has(peer(5)));
+  CHECK(x.only_circuits_to(peer(5)));
+  CHECK_FALSE(x.only_circuits_to(peer(6)));
+  x.add(peer(5), 1);
+  CHECK_FALSE(x.only_circuits_to(peer(5)));
+  x.closed(peer(5), 1);
+  x.closed(peer(6), 1);
+  CHECK(x.of(peer(5)) == std::set<connection_id>{circuit});
+  x.closed(peer(5), circuit);
+  CHECK(x.has(peer(5))); // Between two lines.
+  CHECK_FALSE(x.only_circuits_to(peer(5)));
+  CHECK(x.parted(peer(5)).empty());
+  CHECK_FALSE(x.has(peer(5)));
+  CHECK(x.parted(peer(5)).empty());
+}
