@@ -28,7 +28,8 @@ std::optional<peer_id> errands::send(const contact& asker, std::uint64_t nonce,
   for (const auto& [id, g] : guests.all()) {
     const auto chance = mix(mix(seed_, number_), seed_of(id));
     const auto& at = g.who.where.host;
-    if (id == asker.id || g.relayed || at == host || at == own || !is_public(at)
+    // Who listens nowhere is only on a visit.
+    if (id == asker.id || g.relayed || g.who.where.port == 0 || at == host || at == own || !is_public(at)
         || (best && least <= chance))
       continue;
     best = &id;

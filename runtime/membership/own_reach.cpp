@@ -48,9 +48,9 @@ own_reach::ask(const address& where, bool mapped, bool decided,
             : own_ != role::bootstrap;
   if (!matters)
     return std::nullopt;
-  if (where != where_) {
+  if (where != where_ || mapped != mapped_) {
     if (!where_.host.empty())
-      votes_.moved();
+      votes_.moved(); // A router may have opened the very port.
     if (where.host != where_.host) {
       router_.moved();
       asked_for_port_.clear();

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/membership/limits.hpp"
+
 namespace potluck {
 
 void reachability::moved() {
@@ -30,6 +32,13 @@ std::optional<peer_id> reachability::ask(const std::vector<peer_id>& connected,
       asked_[id] = {now, nonce};
       if (!began_)
         began_ = now;
+      return id;
+    }
+  for (const auto& id : connected)
+    if (auto& x = asked_.at(id);
+        x.yes == proof::hint && x.tries < most_tries
+        && now - x.asked >= limits::reach_pause) {
+      x = {now, nonce, false, x.no, x.yes, x.tries + 1};
       return id;
     }
   count(true);

@@ -22,6 +22,9 @@ public:
   /// Votes behind a verdict: one liar, or one who has a way of its own to us,
   /// does not decide it.
   static constexpr std::size_t most_votes = 3;
+  /// So often the same peer is asked while it came to hints alone: whom it
+  /// sends is left to chance.
+  static constexpr unsigned most_tries = 3;
   /// Who has not answered by then will not: a dial that nobody answers takes up
   /// to 30 s (`deadline_estimator` of strangers).
   static constexpr std::chrono::seconds patience{40};
@@ -81,6 +84,7 @@ private:
     bool over = false; ///< It is answered, perhaps without a vote.
     bool no = false;
     std::optional<proof> yes = {};
+    unsigned tries = 1;
 
     bool votes(bool reached) const {
       return reached ? yes.has_value() : no && !yes;

@@ -49,8 +49,10 @@ void trials::held_up(const std::set<peer_id>& who, duration how_long,
                      time_point now) {
   if (who.empty() || how_long <= duration{0})
     return;
+  bool strangers = false, makers = false;
   for (const auto& id : who) {
     auto& x = account_of(id);
+    (x.steps == 0 ? strangers : makers) = true;
     if (how_long > x.earned) {
       const auto wanted = std::min<duration>(
           limits::trial_share * (how_long - x.earned), limits::trial_longest);
@@ -59,9 +61,15 @@ void trials::held_up(const std::set<peer_id>& who, duration how_long,
     }
     x.earned = std::max(x.earned - how_long, duration{0});
   }
-  if (left_.spend(how_long, now) <= duration{0})
-    closed_until_
-        = now + closings_.within(left_.until(limits::trial_least), now);
+  if (strangers)
+    strangers_.spend(how_long, now);
+  if (makers)
+    makers_.spend(how_long, now);
+}
+
+void trials::gate::spend(duration how_long, time_point now) {
+  if (left.spend(how_long, now) <= duration{0})
+    closed_until = now + closings.within(left.until(limits::trial_least), now);
 }
 
 bool trials::out(const peer_id& who, time_point now) const {
@@ -82,7 +90,9 @@ bool trials::out(const peer_id& who, time_point now) const {
 bool trials::has_used_up(const peer_id& who, time_point now) const {
   const auto known = accounts_.find(who);
   const auto x = known == accounts_.end() ? account{} : known->second;
-  return now < x.out_until || (now < closed_until_ && x.earned < usual_ / 2);
+  const auto& all = x.steps == 0 ? strangers_ : makers_;
+  return now < x.out_until
+         || (now < all.closed_until && x.earned < usual_ / 2);
 }
 
 } // namespace potluck

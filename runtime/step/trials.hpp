@@ -4,9 +4,10 @@
 /// Each trainer earns a part of the time of the steps that its gradient is in.
 /// Who holds groups up for longer than it has earned is out for as long as the
 /// rest is a part of. But keys cost nothing: it comes back as somebody else. So
-/// there is one credit for all as well; once it is used up groups form without
-/// those that have earned least, who is new among them, until there is some
-/// again.
+/// there is one credit for all as well, and another for all whose gradient was
+/// in a step: else keys that bring nothing would keep out whoever has just
+/// begun. Once one is used up groups form without those of its kind that have
+/// earned least, until there is some again.
 ///
 /// Pure. Each peer goes by the rounds that it has seen, so two may differ: then
 /// one waits for somebody whom the other does not count.
@@ -80,10 +81,17 @@ private:
   bool has_used_up(const peer_id& who, time_point now) const;
 
   std::map<peer_id, account> accounts_;
+  /// What all of a kind may cost together.
+  struct gate {
+    credit left{limits::trial_credit, limits::trial_share};
+    time_point closed_until = time_point::min();
+    grace closings;
+    void spend(duration how_long, time_point now);
+  };
+
   duration usual_{0}; ///< Of those that made the last step: the upper median.
-  credit left_{limits::trial_credit, limits::trial_share};
-  time_point closed_until_ = time_point::min();
-  grace closings_;
+  gate strangers_;    ///< Whose gradient was in no step.
+  gate makers_;
 };
 
 } // namespace potluck

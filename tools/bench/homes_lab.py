@@ -104,6 +104,56 @@ def relay_network():
         for i, x in enumerate(names)]}
 
 
+# What is true of a home, by kind: grades of findings, any one of which will do.
+FITTING = {
+    "public": [{"reach": "good"}],
+    "cone": [{"reach": "good"}, {"reach": "degraded", "router": "good"}],
+    "port-restricted": [{"reach": "degraded", "router": "good"}],
+    "symmetric": [{"reach": "degraded", "router": "degraded"}],
+    "double": [{"reach": "degraded", "router": "good"}],
+    "upnp": [{"reach": "good", "port mapping": "good"}],
+    "only-443": [{"hub on 7000": "degraded", "hub on 443": "good"}],
+    "ipv6-only": [{"IPv4": "unknown", "IPv6": "good", "hub on 7000": "good"}],
+}
+
+
+def doctor_network(kinds):
+    """Bootstraps, of which each home's doctor visits two, since it takes two to
+    see a router's kind. The others dial back: they were never dialled from
+    there. A doctor after the other, since whoever has dialled back for one asks
+    for a pause."""
+    others = ["other"] + ["far-%d" % (i + 1) for i in range(6)]
+    hosts = [HUB] + [{**HUB, "name": x} for x in others]
+    joined = bootstrap("--peer={address:hub}:7000")
+    commands = [bootstrap()] + [{**joined, "host": x, "starts_at": "1s"}
+                                for x in others]
+    for kind in kinds:
+        hosts.append({"name": kind, "router": KINDS[kind], **HOME})
+        address = "address6" if kind == "ipv6-only" else "address"
+        ports = (7000, 443) if kind == "only-443" else (7000,)
+        commands.append({
+            "host": kind, "starts_at": "4s", "words":
+            ["potluck", "doctor", "--json", "--config-file=/dev/null",
+             "{network:7000}", "--identity-dir={dir}",
+             *("--peer={%s:%s}:%d" % (address, x, port)
+               for x in ("hub", "other") for port in ports)]})
+    return {"lasts": "90s", "hosts": hosts, "commands": commands}
+
+
+def doctor_says(folder, kind):
+    """Grades by topic, those of the first peer's ports under names of theirs;
+    None if it said nothing."""
+    said = (folder / "out" / (kind + ".txt")).read_text()
+    try:
+        findings = json.loads(said[said.index("{"):])["findings"]
+    except ValueError:
+        return None
+    peers = iter(("hub on 7000", "hub on 443", "other on 7000", "other on 443")
+                 if kind == "only-443" else ("hub on 7000", "other on 7000"))
+    return {next(peers) if x["topic"].startswith("peer ") else x["topic"]:
+            x["grade"] for x in findings}
+
+
 def missing_for(kind):
     """Why this machine cannot emulate a home of that kind; None if it can."""
     if kind == "ipv6-only" and not os.path.exists("/proc/net/if_inet6"):
@@ -146,9 +196,10 @@ def lines_between(folder, names):
     logs = {x: events_of(folder, x) for x in names}
     began, who = {}, {}
     for name, events in logs.items():
-        for x in events[:1]:
-            began[name] = x["time"]
-            who[x["peer"]] = name
+        for x in events:
+            if x["event"] == "listening" and name not in began:
+                began[name] = x["time"]
+                who[x["peer"]] = name
     end = min((x["time"] for log in logs.values() for x in log
                if x["event"] == "departure" and x["orderly"]),
               default=float("inf"))

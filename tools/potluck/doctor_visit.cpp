@@ -144,11 +144,14 @@ private:
   /// Has others try until the verdict is clear.
   void votes_are_in() {
     auto quiet = clock::now() + 4s;
+    const auto waits = [&](auto longer) {
+      quiet = std::max(quiet, clock::now() + longer);
+    };
     wait(reach_patience, [&] {
       const auto q = reach_.ask(own_.get(), own_.is_mapped(), true, false,
                                 guests_, now());
       if (q) {
-        quiet = clock::now() + 12s;
+        waits(12s);
         shared_bytes body;
         if (q->text.elsewhere) {
           auto zeros
@@ -160,9 +163,9 @@ private:
             say(*l, q->text, body);
       }
       if (reach_.changes() && !reach_.reachable())
-        quiet = clock::now() + 4s;
+        waits(4s);
       if (auto whom = reach_.ask_for_port(guests_, now())) {
-        quiet = clock::now() + 4s;
+        waits(4s);
         dialled_.note(whom->where.host, now());
         calls_[net().punch(whom->where, true)] = {true, whom->where, whom->id};
       }

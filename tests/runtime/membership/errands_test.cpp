@@ -62,7 +62,8 @@ TEST_CASE("a guest is sent whose host neither of the two has") {
   errands x{id(1), 7};
   auto all = guests({somebody(3, asker.where.host), somebody(4, own),
                      somebody(5, "10.0.0.5"), somebody(6, "198.51.100.6"),
-                     somebody(7, "198.51.100.7")});
+                     somebody(7, "198.51.100.7"),
+                     {id(8), {"198.51.100.8", 0}}}); // It listens nowhere.
   std::set<peer_id> sent;
   for (std::uint64_t n = 1; n <= 20; ++n) {
     auto third = x.send(asker, n, own, all, at(0s));

@@ -129,7 +129,8 @@ TEST_CASE("on the internet a third peer is sent, and its connection decides") {
   }
   SUBCASE("where the router opened the port") {
     p.mapped = true;
-    p.ask(some, 0s);
+    q = p.ask(some, 0s);
+    REQUIRE(q);
     p.x.proven(q->text.nonce, "192.0.2.9", true, at(1s));
     p.x.changes();
     CHECK(p.x.kind() == reach::mapped);
@@ -149,6 +150,21 @@ TEST_CASE("on the internet a third peer is sent, and its connection decides") {
     p.x.proven(q->text.nonce + 2, "192.0.2.9", true, at(1s));
     CHECK_FALSE(p.x.changes());
   }
+}
+
+TEST_CASE("a router that opens the port where nobody got through has it tried "
+          "anew") {
+  peer some;
+  const auto others = guests(3, internet);
+  some.cannot(others);
+  CHECK_FALSE(some.x.reachable());
+  CHECK_FALSE(some.ask(others, 6s));
+  some.mapped = true;
+  const auto q = some.ask(others, 7s);
+  REQUIRE(q);
+  some.x.proven(q->text.nonce, host_in(internet, 99), true, at(8s));
+  CHECK(some.x.changes());
+  CHECK(some.x.kind() == reach::mapped);
 }
 
 TEST_CASE("that it was reached a peer believes nobody") {

@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include "runtime/membership/limits.hpp"
+
 using namespace potluck;
 using namespace std::chrono_literals;
 
@@ -233,4 +235,29 @@ TEST_CASE("a hint lets others try, and does not make it certain") {
   CHECK(x.ask(everybody, at(2s)) == peer(3));
   x.answered(peer(3), false, at(3s));
   CHECK_FALSE(x.reachable());
+}
+
+TEST_CASE("who came to hints alone is asked again, a few times") {
+  reachability x;
+  const std::vector<peer_id> one{peer(1)};
+  std::uint64_t nonce = 1;
+  for (unsigned i = 0; i < reachability::most_tries; ++i, ++nonce) {
+    const auto now = at(i * limits::reach_pause);
+    CHECK(x.ask(one, nonce, now) == peer(1));
+    CHECK_FALSE(x.ask(one, nonce, now)); // It has not answered yet.
+    CHECK(x.proven(nonce, proof::hint, now));
+    x.answered(peer(1), nonce, true, now);
+    CHECK_FALSE(x.ask(one, nonce, now + 1s)); // It would not try.
+    CHECK(x.reachable());
+    CHECK_FALSE(x.is_certain());
+  }
+  CHECK_FALSE(x.ask(one, nonce, at(1min)));
+  SUBCASE("which may come to more") {
+    reachability y;
+    CHECK(y.ask(one, 1, at(0s)) == peer(1));
+    CHECK(y.proven(1, proof::hint, at(0s)));
+    CHECK(y.ask(one, 2, at(limits::reach_pause)) == peer(1));
+    CHECK(y.proven(2, proof::decisive, at(limits::reach_pause)));
+    CHECK(y.is_certain());
+  }
 }

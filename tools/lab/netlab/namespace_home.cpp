@@ -57,7 +57,8 @@ const char* const port_mapper_rules = R"(table inet miniupnpd {
 /// when this process is killed.
 std::shared_ptr<std::FILE> start_port_mapper(const inner_network& of) {
   const auto script = R"(PATH=$PATH:/usr/sbin:/sbin
-miniupnpd -d -f /dev/fd/3 3<<END >/dev/null 2>&1 &
+own=$(mktemp -u) # Two would take one file for a sign that one runs already.
+miniupnpd -d -P $own -f /dev/fd/3 3<<END >/dev/null 2>&1 &
 ext_ifname=wan
 listening_ip=lan
 enable_upnp=yes
@@ -71,7 +72,8 @@ allow 1024-65535 )" + of.host
 END
 daemon=$!
 read end
-kill -9 $daemon)";
+kill -9 $daemon
+rm -f $own)";
   return {::popen(script.c_str(), "we"), [](auto* x) { x&& ::pclose(x); }};
 }
 
