@@ -1,6 +1,7 @@
 #include "runtime/membership/errands.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/dialable.hpp"
 #include "runtime/membership/reachability.hpp"
@@ -23,17 +24,18 @@ std::optional<peer_id> errands::send(const contact& asker, std::uint64_t nonce,
   if (!is_public(host))
     return std::nullopt;
   const peer_id* best = nullptr;
-  std::uint64_t least = 0;
+  std::pair<bool, std::uint64_t> least;
   ++number_;
   for (const auto& [id, g] : guests.all()) {
-    const auto chance = mix(mix(seed_, number_), seed_of(id));
+    // Who says that it listens nowhere may only be on a visit.
+    const auto place = std::pair{g.who.where.port == 0,
+                                 mix(mix(seed_, number_), seed_of(id))};
     const auto& at = g.who.where.host;
-    // Who listens nowhere is only on a visit.
-    if (id == asker.id || g.relayed || g.who.where.port == 0 || at == host || at == own || !is_public(at)
-        || (best && least <= chance))
+    if (id == asker.id || g.relayed || at == host || at == own || !is_public(at)
+        || (best && least <= place))
       continue;
     best = &id;
-    least = chance;
+    least = place;
   }
   if (!best)
     return std::nullopt;

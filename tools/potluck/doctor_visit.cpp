@@ -24,9 +24,10 @@ using namespace std::chrono_literals;
 
 /// For a connection, its proof and its hello, from the dial on.
 constexpr auto greeting_patience = 16s;
-/// For others' dials: one that nobody answers takes five seconds, and a third
-/// peer is asked only when the second could not.
-constexpr auto reach_patience = 24s;
+/// For others' dials: one that nobody answers takes ten seconds at most, and a
+/// third peer is asked only when the second could not.
+constexpr auto reach_patience = 40s;
+constexpr auto dial_patience = 14s;
 /// A router's answer to a search by UPnP takes two seconds, NAT-PMP's less.
 constexpr auto mapping_patience = 8s;
 constexpr auto upload_patience = 12s;
@@ -151,7 +152,7 @@ private:
       const auto q = reach_.ask(own_.get(), own_.is_mapped(), true, false,
                                 guests_, now());
       if (q) {
-        waits(12s);
+        waits(dial_patience);
         shared_bytes body;
         if (q->text.elsewhere) {
           auto zeros

@@ -71,6 +71,8 @@ TEST_CASE("a guest is sent whose host neither of the two has") {
     sent.insert(*third);
   }
   CHECK(sent == std::set<peer_id>{id(6), id(7)});
+  CHECK(x.send(asker, 21, own, guests({{id(8), {"198.51.100.8", 0}}}), at(0s))
+        == id(8));
   // There may be nobody, and in a house anybody may go.
   CHECK_FALSE(x.send(asker, 1, own, guests({somebody(5, "10.0.0.5")}), at(0s)));
   CHECK_FALSE(x.send(somebody(2, "10.0.0.2"), 1, own, all, at(0s)));

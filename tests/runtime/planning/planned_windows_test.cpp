@@ -73,6 +73,18 @@ TEST_CASE("no more comes together in a downlink's queue than there is to be, "
   }
 }
 
+TEST_CASE("many that send to one hub have no more under way than it carries in "
+          "a queue's time") {
+  auto group = group_of(std::vector<line_speeds>(9, {375e3, 375e3}));
+  auto& hub = group.peers[0];
+  hub.upload_bytes_per_second = hub.download_bytes_per_second = 1.5e6;
+  double sum = 0;
+  for (std::size_t i = 1; i < group.peers.size(); ++i)
+    sum += windows_of(group, i)[0].queue;
+  CHECK(sum <= 1.5e6 * planned_queue_seconds * 1.001);
+  CHECK(sum > largest_planned_queue); // Enough to keep its line busy.
+}
+
 TEST_CASE("on a very slow line it is time that bounds the queue") {
   auto group = group_of(std::vector<line_speeds>(3, {5e4, 5e4}));
   CHECK(windows_of(group, 0)[1].queue

@@ -117,6 +117,22 @@ TEST_CASE("who behaves in between costs no more than that") {
   CHECK(lost < limits::trial_credit + duration{1h} / limits::trial_share + 4s);
 }
 
+TEST_CASE("keys that bring nothing keep out nobody who has begun") {
+  auto x = after(600s);
+  auto all = members;
+  all.insert(peer(8));
+  x.made(all, 1s, start);
+  x.held_up({peer(9)}, 2 * limits::trial_credit, start);
+  CHECK(x.out(peer(10), start + 1s)); // Another new one.
+  CHECK_FALSE(x.out(peer(8), start + 1s));
+  SUBCASE("unless makers have cost as much") {
+    x.held_up({peer(8)}, limits::trial_credit + 1s, start + 1s);
+    all.insert(peer(7));
+    x.made(all, 1s, start + 2s);
+    CHECK(x.out(peer(7), start + 2s));
+  }
+}
+
 TEST_CASE("several that hold the same group up cost it the time once") {
   auto x = after(60s);
   x.held_up({peer(6), peer(7), peer(8)}, limits::trial_credit / 2, start);
