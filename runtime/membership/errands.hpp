@@ -26,8 +26,8 @@ public:
   std::optional<contact> dials(const contact& asker, std::uint16_t port,
                                time_point now);
   /// Which guest to send instead: one of another host than the asker and this
-  /// peer, both of the internet, that can be dialled if there is one. None: this
-  /// peer goes itself.
+  /// peer, both of the internet, that can be dialled if there is one. None:
+  /// this peer goes itself.
   /// @param own Where others see this peer.
   std::optional<peer_id> send(const contact& asker, std::uint64_t nonce,
                               const std::string& own, const guest_book& guests,
@@ -49,7 +49,8 @@ private:
   std::uint64_t seed_;
   std::uint64_t number_ = 0;
   knock_limit knocks_;
-  knock_limit strangers_{limits::errand_pause, limits::errand_tries};
+  knock_limit strangers_{limits::errand_pause, limits::errand_tries,
+                         limits::errands_to_a_host};
   std::vector<sent> sent_; ///< Not answered yet; the oldest first.
 };
 

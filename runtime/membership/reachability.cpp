@@ -35,9 +35,8 @@ std::optional<peer_id> reachability::ask(const std::vector<peer_id>& connected,
       return id;
     }
   for (const auto& id : connected)
-    if (auto& x = asked_.at(id);
-        x.yes == proof::hint && x.tries < most_tries
-        && now - x.asked >= limits::reach_pause) {
+    if (auto& x = asked_.at(id); x.yes == proof::hint && x.tries < most_tries
+                                 && now - x.asked >= limits::reach_pause) {
       x = {now, nonce, false, x.no, x.yes, x.tries + 1};
       return id;
     }

@@ -4,9 +4,9 @@
 /// with this peer have rounds of their own, so that a crowd of strangers does
 /// not hold them up; those that lead hear at once what they may wait for. A
 /// contributor and its sponsor tell each other what matters between them
-/// (`headline`) when it changes, and else rarely. Guests that only hubs lead to,
-/// and those that do not train, have rounds of their own: they spare the hubs.
-/// Pure.
+/// (`headline`) when it changes, and else rarely. Guests that only hubs lead
+/// to, and those that do not train, have rounds of their own: they spare the
+/// hubs. Pure.
 #pragma once
 
 #include <functional>
@@ -24,8 +24,8 @@ using namespace std::chrono_literals;
 
 /// Guests that only hubs lead to, or that do not train, hear that a peer is at
 /// another step, or has nothing to compute, at once, and the rest in such
-/// rounds; who leads more often, since a step waits for what it hears. A report takes a hub 0.9 kB: so
-/// two peers that train take it less than 2 kB/s.
+/// rounds; who leads more often, since a step waits for what it hears. A report
+/// takes a hub 0.9 kB: so two peers that train take it less than 2 kB/s.
 constexpr auto relayed_report_pause = 3s;
 constexpr auto relayed_leader_pause = 500ms;
 

@@ -33,10 +33,10 @@ std::vector<planned_window> planned_windows(const collaboration& input,
     for (std::size_t i = 0; i < n; ++i)
       in += between(i, j);
     const auto down = passes / in * lines[j].download;
-    result[j].queue = std::max(passes / in * queue_of(lines[j].download),
-                               std::min(down * planned_queue_seconds,
-                                        passes / out
-                                            * queue_of(lines[self].upload)));
+    result[j].queue
+        = std::max(passes / in * queue_of(lines[j].download),
+                   std::min(down * planned_queue_seconds,
+                            passes / out * queue_of(lines[self].upload)));
     result[j].rate = std::min(down, passes / out * lines[self].upload);
   }
   return result;

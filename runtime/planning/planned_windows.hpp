@@ -28,9 +28,9 @@ constexpr double largest_planned_queue = 48 * 1448;
 /// What `self` may have under way to each member: its part of the receiver's
 /// queue, or of its own, whichever is more, but of its own no more than it
 /// brings the receiver in that time: else the queues of many senders fill one
-/// router's, and who loses a packet is behind for seconds. And the rate at which
-/// it is to send to them, its part of the thinner line. 0: nothing passes, and
-/// for `self`.
+/// router's, and who loses a packet is behind for seconds. And the rate at
+/// which it is to send to them, its part of the thinner line. 0: nothing
+/// passes, and for `self`.
 std::vector<planned_window> planned_windows(const collaboration& input,
                                             const std::vector<double>& shares,
                                             std::size_t self);

@@ -91,8 +91,7 @@ bool trials::has_used_up(const peer_id& who, time_point now) const {
   const auto known = accounts_.find(who);
   const auto x = known == accounts_.end() ? account{} : known->second;
   const auto& all = x.steps == 0 ? strangers_ : makers_;
-  return now < x.out_until
-         || (now < all.closed_until && x.earned < usual_ / 2);
+  return now < x.out_until || (now < all.closed_until && x.earned < usual_ / 2);
 }
 
 } // namespace potluck

@@ -145,9 +145,8 @@ private:
   /// Has others try until the verdict is clear.
   void votes_are_in() {
     auto quiet = clock::now() + 4s;
-    const auto waits = [&](auto longer) {
-      quiet = std::max(quiet, clock::now() + longer);
-    };
+    const auto waits
+        = [&](auto longer) { quiet = std::max(quiet, clock::now() + longer); };
     wait(reach_patience, [&] {
       const auto q = reach_.ask(own_.get(), own_.is_mapped(), true, false,
                                 guests_, now());

@@ -26,7 +26,7 @@ public:
     bool down = false;         ///< Its session ended: for good.
     bool returned = false;     ///< Down, but it lives.
     bool suspected = false; ///< Was silent for too long; a message clears it.
-    bool gave_up = false; ///< Has left the round of itself: for good.
+    bool gave_up = false;   ///< Has left the round of itself: for good.
 
     bool lost() const {
       return down || suspected || gave_up;

@@ -60,8 +60,10 @@ TEST_CASE("who asks is dialled at its own host only") {
 
 TEST_CASE("a guest is sent whose host neither of the two has") {
   errands x{id(1), 7};
-  auto all = guests({somebody(3, asker.where.host), somebody(4, own),
-                     somebody(5, "10.0.0.5"), somebody(6, "198.51.100.6"),
+  auto all = guests({somebody(3, asker.where.host),
+                     somebody(4, own),
+                     somebody(5, "10.0.0.5"),
+                     somebody(6, "198.51.100.6"),
                      somebody(7, "198.51.100.7"),
                      {id(8), {"198.51.100.8", 0}}}); // It listens nowhere.
   std::set<peer_id> sent;
@@ -114,7 +116,8 @@ TEST_CASE("an attacker cannot aim a peer at whatever it likes") {
   // At itself.
   CHECK_FALSE(x.goes({1, somebody(1, "203.0.113.66")}, at(0s)));
   // Again and again at one host, even by many; nor at many.
-  CHECK(aim("203.0.113.66", 0s));
+  for (std::size_t i = 0; i < limits::errands_to_a_host; ++i)
+    CHECK(aim("203.0.113.66", 0s));
   for (int i = 1; i < 60; ++i)
     CHECK_FALSE(aim("203.0.113.66", i * 1s));
   CHECK(aim("203.0.113.66", 60s));

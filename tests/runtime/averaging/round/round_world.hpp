@@ -665,9 +665,8 @@ private:
 };
 
 inline std::string to_string(const std::vector<step>& path) {
-  static const char* names[] = {"deliver", "crash",  "hang",  "wake",
-                                "notice",  "expire", "sever", "reunite",
-                                "quit"};
+  static const char* names[] = {"deliver", "crash", "hang",    "wake", "notice",
+                                "expire",  "sever", "reunite", "quit"};
   std::ostringstream out;
   for (const auto& x : path) {
     out << names[x.what] << ' ' << x.a;
