@@ -49,8 +49,7 @@ private:
   std::uint64_t seed_;
   std::uint64_t number_ = 0;
   knock_limit knocks_;
-  knock_limit strangers_{limits::errand_pause, limits::errand_tries,
-                         limits::errands_to_a_host};
+  knock_limit strangers_{limits::errand_pause, limits::errand_tries};
   std::vector<sent> sent_; ///< Not answered yet; the oldest first.
 };
 

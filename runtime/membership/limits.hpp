@@ -26,10 +26,9 @@ constexpr auto dialling_rest_a_peer = 100us;
 constexpr auto reach_pause = 2s;
 constexpr std::size_t reach_tries = 16;
 /// Likewise of hosts that a guest names: a peer asks a few others in five
-/// minutes, of which two may send the same one.
+/// minutes, so hardly ever two of them send the same one.
 constexpr auto errand_pause = 60s;
 constexpr std::size_t errand_tries = 16;
-constexpr std::size_t errands_to_a_host = 2;
 /// Guests that were sent somewhere and have not answered.
 constexpr std::size_t errands_under_way = 64;
 /// Between two publications of our report in the DHT, and look-ups of others'.

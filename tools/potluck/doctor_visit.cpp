@@ -131,6 +131,11 @@ private:
     if (x.asked) {
       x.two_hosts = hosts_.size() > 1;
       votes_are_in();
+      if (reach_.kind() == reach::unknown && reach_.reachable()) {
+        // Two may have sent the same one, which goes once a minute.
+        reach_ = own_reach{role::expert, random_seed()};
+        votes_are_in();
+      }
       x.reachable = reach_.reachable();
     }
     // Where others see this machine's own address, no router is between.

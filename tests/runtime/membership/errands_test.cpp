@@ -116,8 +116,7 @@ TEST_CASE("an attacker cannot aim a peer at whatever it likes") {
   // At itself.
   CHECK_FALSE(x.goes({1, somebody(1, "203.0.113.66")}, at(0s)));
   // Again and again at one host, even by many; nor at many.
-  for (std::size_t i = 0; i < limits::errands_to_a_host; ++i)
-    CHECK(aim("203.0.113.66", 0s));
+  CHECK(aim("203.0.113.66", 0s));
   for (int i = 1; i < 60; ++i)
     CHECK_FALSE(aim("203.0.113.66", i * 1s));
   CHECK(aim("203.0.113.66", 60s));
