@@ -130,12 +130,7 @@ private:
     x.asked = anybody();
     if (x.asked) {
       x.two_hosts = hosts_.size() > 1;
-      votes_are_in();
-      if (reach_.kind() == reach::unknown && reach_.reachable()) {
-        // Two may have sent the same one, which goes once a minute.
-        reach_ = own_reach{role::expert, random_seed()};
-        votes_are_in();
-      }
+      find_out();
       x.reachable = reach_.reachable();
     }
     // Where others see this machine's own address, no router is between.
@@ -145,6 +140,18 @@ private:
     x.reachable = reach_.reachable();
     x.kind = reach_.kind();
     x.where = own_.get();
+  }
+
+  /// Once more where nobody has got through: two may have sent the same peer,
+  /// which goes once a minute.
+  void find_out() {
+    votes_are_in();
+    const auto kind = reach_.kind();
+    if ((reach_.reachable() && kind == reach::unknown)
+        || (own_.is_mapped() && kind != reach::mapped)) {
+      reach_ = own_reach{role::expert, random_seed()};
+      votes_are_in();
+    }
   }
 
   /// Has others try until the verdict is clear.
@@ -203,7 +210,7 @@ private:
     const auto port = result_.reach.mapping->outside.port;
     own_.maps(port);
     if (port != 0 && result_.reach.asked)
-      votes_are_in();
+      find_out();
   }
 
   void measure_upload() {
