@@ -175,7 +175,7 @@ void line_maker::go_on(const peer_id& hub, bool there) {
 }
 
 void line_maker::hurry() {
-  auto all = links_.hurry([this](const auto& who) { return has(who); }, now());
+  auto all = links_.hurry(guests_, now());
   for (auto& x : all.detours)
     go_through(x.who, std::move(x.hubs));
   for (auto id : all.others)

@@ -1,6 +1,9 @@
 #include "runtime/relay/line_table.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "runtime/dialable.hpp"
 
 namespace potluck {
 
@@ -27,6 +30,25 @@ bool line_table::is_on_its_way(const peer_id& who) const {
     return l.dialled && !l.reached && !l.asks_for_port && !l.punched
            && l.expected == who;
   });
+}
+
+line_table::hurried line_table::hurry(const guest_lines& guests,
+                                      time_point now) {
+  hurried result;
+  for (auto id : strangers_) {
+    auto& l = links_.at(id);
+    if (relaying_transport::is_circuit(id) || guests.has(l.expected)
+        || now - l.since < limits::circuit_head_start)
+      continue;
+    if (!l.hubs.empty()) {
+      l.hubs_tried = true;
+      result.detours.push_back(
+          {{l.expected, l.remote}, std::exchange(l.hubs, {})});
+    }
+    if (dialable(l.also))
+      result.others.push_back(id);
+  }
+  return result;
 }
 
 std::vector<connection_id> line_table::overdue(time_point now) {

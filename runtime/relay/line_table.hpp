@@ -12,9 +12,8 @@
 #include <vector>
 
 #include "messages/ids.hpp"
-#include "runtime/dialable.hpp"
 #include "runtime/membership/deadline_estimator.hpp"
-#include "runtime/relay/relaying_transport.hpp"
+#include "runtime/relay/guest_lines.hpp"
 
 namespace potluck::limits {
 
@@ -103,25 +102,8 @@ public:
     std::vector<detour> detours;       ///< From here on they are tried.
     std::vector<connection_id> others; ///< Have another address to dial.
   };
-  /// @param is_guest Peers for which nothing is tried any more.
-  template <class Predicate>
-  hurried hurry(Predicate is_guest, time_point now) {
-    hurried result;
-    for (auto id : strangers_) {
-      auto& l = links_.at(id);
-      if (relaying_transport::is_circuit(id) || is_guest(l.expected)
-          || now - l.since < limits::circuit_head_start)
-        continue;
-      if (!l.hubs.empty()) {
-        l.hubs_tried = true;
-        result.detours.push_back(
-            {{l.expected, l.remote}, std::exchange(l.hubs, {})});
-      }
-      if (dialable(l.also))
-        result.others.push_back(id);
-    }
-    return result;
-  }
+  /// @param guests Peers for which nothing is tried any more.
+  hurried hurry(const guest_lines& guests, time_point now);
   /// Those that were not greeted in time, which count as late now.
   std::vector<connection_id> overdue(time_point now);
 

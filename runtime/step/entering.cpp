@@ -26,20 +26,26 @@ bool entering::put_off(const outlook& at, bool alone, duration step,
       limits::entering_steps,
       static_cast<std::uint64_t>(duration{limits::entering_reach}
                                  / std::max(step, duration{1})));
-  std::map<peer_id, bool> all;
-  for (const auto& [id, x] : at.others.reports())
-    all[id] = enters(x, at, alone, reach);
-  for (const auto& id : unheard_)
-    all[id] = alone;
-  const auto many = std::count_if(all.begin(), all.end(),
-                                  [](const auto& x) { return x.second; });
-  const auto longest
-      = alone ? std::max<duration>(patience, many * limits::entering_alone)
-              : patience;
-  bool wait = false;
-  for (const auto& [id, comes] : all)
-    wait = waits_for(id, comes, longest, at.now) || wait;
-  waiting_ = wait;
+  // Of each trainer, whether it is about to enter.
+  const auto for_each = [&](auto&& tell) {
+    for (const auto& [id, x] : at.others.reports())
+      if (unheard_.count(id) == 0)
+        tell(id, enters(x, at, alone, reach));
+    for (const auto& id : unheard_)
+      tell(id, alone);
+  };
+  auto longest = patience;
+  if (alone) {
+    duration shared{};
+    for_each([&](const peer_id&, bool comes) {
+      shared += comes ? duration{limits::entering_alone} : duration{};
+    });
+    longest = std::max(longest, shared);
+  }
+  waiting_ = false;
+  for_each([&](const peer_id& id, bool comes) {
+    waiting_ = waits_for(id, comes, longest, at.now) || waiting_;
+  });
   lagging_ = waits_for_laggards(at, patience);
   return puts_off();
 }
@@ -133,7 +139,7 @@ bool entering::waits_for(const peer_id& who, bool enters, duration longest,
     fresh.until = now + longest;
   }
   auto& x = entrances_.at(who);
-  x.until = std::max(x.until, x.since.value_or(now) + longest);
+  x.until = std::max(x.until, *x.since + longest); // More may have come.
   if (credit_ <= duration::zero())
     x.since.reset(); // No fault of its own.
   else if (now >= x.until)

@@ -4,8 +4,8 @@
 /// Each trainer earns a part of the time of the steps that its gradient is in.
 /// Who holds groups up for longer than it has earned is out for as long as the
 /// rest is a part of. But keys cost nothing: it comes back as somebody else. So
-/// there is one credit for all as well, and another for all whose gradient was
-/// in a step: else keys that bring nothing would keep out whoever has just
+/// there is one credit for all whose gradient was in no step as well, and one
+/// for all others: else keys that bring nothing would keep out whoever has just
 /// begun. Once one is used up groups form without those of its kind that have
 /// earned least, until there is some again.
 ///
@@ -77,10 +77,6 @@ private:
     time_point out_until = time_point::min();
     grace outs;
   };
-  account& account_of(const peer_id& who);
-  bool has_used_up(const peer_id& who, time_point now) const;
-
-  std::map<peer_id, account> accounts_;
   /// What all of a kind may cost together.
   struct gate {
     credit left{limits::trial_credit, limits::trial_share};
@@ -88,7 +84,10 @@ private:
     grace closings;
     void spend(duration how_long, time_point now);
   };
+  account& account_of(const peer_id& who);
+  bool has_used_up(const peer_id& who, time_point now) const;
 
+  std::map<peer_id, account> accounts_;
   duration usual_{0}; ///< Of those that made the last step: the upper median.
   gate strangers_;    ///< Whose gradient was in no step.
   gate makers_;

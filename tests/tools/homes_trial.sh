@@ -7,22 +7,16 @@
 
 # A home that nobody can dial hands its gradients to one that can be dialled,
 # and fetches the state after each step.
-# states <member> [<line>]: their steps and digests, from that line of its log on.
-states() {
+# digests <member> [<line>]: of the states that it made or fetched, by step.
+digests() {
   tail -n "+${2:-1}" "$scratch/$1.jsonl" \
     | grep -E '^\{"event":"(step|state_download)"' \
     | sed -n 's/.*"step":\([0-9]*\).*"digest":"\([0-9a-f]*\)".*/\1 \2/p' | sort -u
 }
-# same <member> <member> [<line> <line>]: five states or more in common, and no
-# step with two.
-same() {
-  join <(states "$1" "$3") <(states "$2" "$4") \
-    | awk '{ ++n; if ($2 != $3) ++bad } END { exit !(n >= 5 && !bad) }'
-}
 # follows <member>: it holds a state of the last ten steps.
 follows() {
   local own
-  own=$(states "$1" | sort -n | tail -n 1 | cut -d' ' -f1)
+  own=$(digests "$1" | sort -n | tail -n 1 | cut -d' ' -f1)
   [ $((${own:-0} + 10)) -ge "$(step_of open)" ]
 }
 # brings <member>: samples to a step, by itself or by way of a sponsor.
@@ -50,7 +44,7 @@ done
 expect "all come in" 0 "" until_true 180 together 6 open cone
 expect "and go on" 0 "" until_true 180 at_step open $(($(step_of open) + 10))
 for who in "${members[@]}"; do
-  expect "$who with equal digests" 0 "" until_true 60 same open "$who"
+  expect "$who with equal digests" 0 "" until_true 60 agree open "$who"
   expect "$who brings its part" 0 "" until_true 60 brings "$who"
 done
 expect "nobody founded another run" 1 "" grep -Fq '"founded":true' "$scratch"/*.jsonl
@@ -65,6 +59,6 @@ expect "without the bootstrap they train on" 0 "" \
 for who in "${members[@]}"; do
   expect "$who, too" 0 "" until_true 60 follows "$who"
   expect "$who with equal digests, still" 0 "" \
-    until_true 60 same open "$who" "${line[open]}" "${line[$who]}"
+    until_true 60 agree open "$who" "${line[open]}" "${line[$who]}"
 done
 conclude

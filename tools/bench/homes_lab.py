@@ -121,8 +121,7 @@ FITTING = {
 def doctor_network(kinds):
     """Bootstraps, of which each home's doctor visits two, since it takes two to
     see a router's kind. The others dial back: they were never dialled from
-    there. A doctor after the other, since whoever has dialled back for one asks
-    for a pause."""
+    there."""
     others = ["other"] + ["far-%d" % (i + 1) for i in range(6)]
     hosts = [HUB] + [{**HUB, "name": x} for x in others]
     joined = bootstrap("--peer={address:hub}:7000")

@@ -27,6 +27,7 @@ constexpr auto greeting_patience = 16s;
 /// For others' dials: one that nobody answers takes ten seconds at most, and a
 /// third peer is asked only when the second could not.
 constexpr auto reach_patience = 40s;
+/// For one of them, and the letters before and after it.
 constexpr auto dial_patience = 14s;
 /// A router's answer to a search by UPnP takes two seconds, NAT-PMP's less.
 constexpr auto mapping_patience = 8s;

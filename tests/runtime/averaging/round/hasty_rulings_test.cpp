@@ -63,8 +63,8 @@ TEST_CASE("means that are made in others' stead are unfounded while all are "
   }
   SUBCASE("nor when a leader may have lost patience") {
     CHECK_FALSE(x.unfounded(0, x.heal({0, 1, 2}), patience * 3 / 4));
-    CHECK(x.unfounded(2, x.heal({0, 1, 2}), patience)
-          == false); // Not its turn.
+    // It is not its turn.
+    CHECK_FALSE(x.unfounded(2, x.heal({0, 1, 2}), patience));
   }
   SUBCASE("under a robust rule whoever is lost by it") {
     second_of_three robust{aggregator::median};
