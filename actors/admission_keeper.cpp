@@ -252,7 +252,8 @@ std::string admission_keeper_state::vouch(const peer_id& whom,
                         at.now_ms,
                         at.now_ms + life,
                         {},
-                        config_.papers.kept.token},
+                        config_.papers.kept.token,
+                        theirs->last},
                        *config_.signs));
   self_->send(wired_.observer, event{"voucher", {{"for", short_name(whom)}}});
   return "";

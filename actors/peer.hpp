@@ -58,7 +58,7 @@ struct peer_config {
   /// By run: manifests that the user has given this peer. It hands them on, as
   /// a bootstrap to whoever is of that run.
   std::map<std::string, std::string> manifests;
-  address listen{"0.0.0.0", 0};
+  address listen{"::", 0};
   std::vector<address> also_listen; ///< Others are told of the first only.
   std::vector<address> seeds;       ///< Peers to dial first; none founds a run.
   std::map<address, peer_id> pins;  ///< Of seeds: who has to answer there.

@@ -39,18 +39,21 @@ void roster_state::init(roster_actor::pointer self, roster_config config) {
 }
 
 // ---- telling the others
-// -----------------------------------------------------
 
 template <class News>
-void roster_state::tell_everybody(const News& news, bool router) {
+void roster_state::tell_everybody(const News& news) {
   const auto& w = wired_;
   auto all = [&](const auto&... listeners) { (tell(listeners, news), ...); };
-  if (router)
-    tell(w.router, news);
-  all(w.address_keeper, w.charter_shelf, w.hole_maker, w.registrar,
+  all(w.router, w.address_keeper, w.charter_shelf, w.hole_maker, w.registrar,
       w.admission_keeper, w.artifact_keeper, w.state_keeper, w.cell,
       w.conductor, w.matchmaking, w.averager, w.expert_host, w.expert_caller,
       w.amendment_keeper, w.history_keeper, w.beside);
+}
+
+void roster_state::tell_of(const peer_joined& x) {
+  auto news = x;
+  news.routes = guests_->find(x.who.id)->routes;
+  tell_everybody(news);
 }
 
 void roster_state::tell_address() {
@@ -83,7 +86,7 @@ void roster_state::on(const roster_handles& w) {
   reach_.wire(w);
   // Whoever is new hears who is here; to the others it is nothing new.
   for (auto& [id, x] : seats_)
-    tell_everybody(x.news, guests_->find(id)->routes);
+    tell_of(x.news);
   duration max_age = news_.mine().contributes ? limits::members_report_life
                                               : limits::report_max_age;
   for (auto& report : ledger_->reports(now(), max_age))
@@ -93,7 +96,6 @@ void roster_state::on(const roster_handles& w) {
 }
 
 // ---- coming and going
-// -------------------------------------------------------
 
 void roster_state::on(const peer_joined& x, const session_actor& session) {
   if (auto seat = seats_.find(x.who.id);
@@ -123,7 +125,7 @@ void roster_state::on(const peer_joined& x, const session_actor& session) {
   sessions_[session.address()] = x.who.id;
   self_->monitor(session);
   tell_address(); // Before they begin what takes one.
-  tell_everybody(x, guest.routes);
+  tell_of(x);
   say({"join",
        {{"peer", short_name(x.who.id)},
         {"role", to_string(x.role)},
@@ -138,7 +140,7 @@ void roster_state::note_line(const peer_joined& x) {
   ledger_->connected(x.who, now(), x.role == role::bootstrap);
   guests_->line(x.who, x.relayed, x.is_hub);
   reach_.seen_by(x, false);
-  tell_everybody(x, guests_->find(x.who.id)->routes);
+  tell_of(x);
   say({"way", {{"peer", short_name(x.who.id)}, {"relayed", x.relayed}}});
 }
 
@@ -183,7 +185,6 @@ void roster_state::on(const offence_seen& x) {
 }
 
 // ---- dialling
-// ---------------------------------------------------------------
 
 void roster_state::dial(const contact& who) {
   auto said = ledger_->last_report(who.id);
@@ -255,7 +256,6 @@ void roster_state::on(const peer_refused& x) {
 }
 
 // ---- reports
-// ----------------------------------------------------------------
 
 void roster_state::read(const peer_id& from, const progress_report& said,
                         const shared_bytes&) {

@@ -113,7 +113,8 @@ private:
   }
 
   template <class News>
-  void tell_everybody(const News& news, bool router = true);
+  void tell_everybody(const News& news);
+  void tell_of(const peer_joined& x);
   void tell_address();
   void tell_conductors(const report_heard& x);
   /// An actor that may not be there yet.

@@ -46,6 +46,11 @@ void router_state::note_forgeries(const peer_id& from) {
 }
 
 void router_state::on(const peer_joined& x) {
+  if (!x.routes) {
+    if (!x.relayed)
+      node_->came(x.who);
+    return;
+  }
   if (x.clock_ahead_ms)
     swarm_.says(x.who, *x.clock_ahead_ms, x.was_dialled);
   carry_out(client_->joined(x.who, !quiet_, now()));

@@ -125,10 +125,11 @@ void session_state::on(const frame_arrived& x) {
 }
 
 bool session_state::look_at_held() {
-  if (held_.in_time(self_->clock().now()))
+  const bool stranger = !config_.trusted || !*config_.trusted;
+  if (held_.in_order(stranger, self_->clock().now()))
     return true;
   end(caf::exit_reason::remote_link_unreachable,
-      "a circuit's last frame did not come");
+      "too much waited, or for too long, for a circuit's last frame");
   return false;
 }
 

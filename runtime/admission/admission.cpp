@@ -24,8 +24,14 @@ std::string unsigned_bytes(const admission& x) {
   append_little_endian(bytes, x.not_before_ms);
   append_little_endian(bytes, x.expiry_ms);
   append_id(bytes, x.issuer);
-  append_little_endian(bytes, static_cast<std::uint16_t>(x.backing.size()));
-  return bytes + x.backing;
+  const auto add = [&](const std::string& token) {
+    append_little_endian(bytes, static_cast<std::uint16_t>(token.size()));
+    bytes += token;
+  };
+  add(x.backing);
+  if (x.is_voucher())
+    add(x.last);
+  return bytes;
 }
 
 /// Whose it is, and of which run; nothing of its times.
@@ -98,6 +104,8 @@ expected<admission> read_admission(std::string_view bytes) {
   x.expiry_ms = all.integer<std::uint64_t>();
   x.issuer = all.id<public_key>();
   x.backing = all.bytes(all.integer<std::uint16_t>());
+  if (x.is_voucher())
+    x.last = all.bytes(all.integer<std::uint16_t>());
   x.proof = all.id<signature>();
   // Half of what 64 bits hold: sums of two never overflow.
   constexpr auto latest = std::uint64_t{1} << 62;
@@ -130,14 +138,18 @@ std::string problem_with(const admission& x, const peer_id& holder,
     return "lives longer than any voucher";
   if (auto problem = problem_with_names(x, holder, at, how); !problem.empty())
     return problem;
-  // A chain of one: what backs a voucher is the authority's own word.
-  const auto backing = read_admission(x.backing);
-  const auto problem
-      = backing
-            ? problem_with_backing(*backing, how.owner_of(x.issuer), at, how)
-            : backing.error();
-  return problem.empty() ? ""
-                         : "is a voucher whose issuer's own token " + problem;
+  // A chain of one: what backs a voucher, for either, is the authority's own
+  // word.
+  const auto problem = [&](const std::string& token, const peer_id& whose) {
+    const auto backing = read_admission(token);
+    return backing ? problem_with_backing(*backing, whose, at, how)
+                   : backing.error();
+  };
+  if (auto of_its = problem(x.backing, how.owner_of(x.issuer)); !of_its.empty())
+    return "is a voucher whose issuer's own token " + of_its;
+  if (auto of_its = problem(x.last, holder); !of_its.empty())
+    return "is a voucher whose holder's own last token " + of_its;
+  return "";
 }
 
 } // namespace potluck

@@ -48,6 +48,9 @@ struct admission {
   /// Of a voucher: the bytes of its issuer's own token. Empty: the authority or
   /// an organiser is the issuer.
   std::string backing = {};
+  /// Of a voucher: likewise its holder's own last token. What is made for a key
+  /// that the authority never knew counts for nobody.
+  std::string last = {};
   signature proof = {};
 
   bool is_voucher() const {

@@ -34,6 +34,8 @@ admission_gate::shown admission_gate::judge(const peer_id& who,
     return {bytes, 0, x.error()};
   auto problem = how_ ? problem_with(*x, who, scene(), *how_)
                       : "cannot be checked without keys";
+  if (how_ && x->is_voucher() && banned_.count(how_->owner_of(x->issuer)) != 0)
+    problem = "is a voucher of a banned peer";
   const auto until = x->expiry_ms + clock_tolerance_ms(*x);
   return {bytes, problem.empty() ? until : 0, std::move(problem)};
 }
@@ -196,6 +198,8 @@ void admission_gate::left(const peer_id& who) {
 void admission_gate::ban(const peer_id& who) {
   lock guard{mutex_};
   banned_.insert(who);
+  if (known_)
+    look_again();
 }
 
 } // namespace potluck

@@ -110,8 +110,9 @@ public:
     return refused_;
   }
 
-  /// Never lets it in again, whatever it shows; its line ends with the next
-  /// letter, or at once by `drop_peer`. For the organiser's word.
+  /// Never lets it in again, whatever it shows, nor by its vouchers; its line
+  /// ends with the next letter, or at once by `drop_peer`. For the organiser's
+  /// word.
   void ban(const peer_id& who);
 
 private:

@@ -278,10 +278,11 @@ authority_book::judge(const run_id& run, const peer_id& who,
     if (auto noted = note_grant(run, subject, how, t, until); !noted)
       return failure{noted.error()};
   }
+  // One whose token has ended is in no more, whatever it was.
   statement known{db_.get(),
                   "SELECT 1 FROM machines WHERE run=? AND peer=? AND "
-                  "subject=?"};
-  if (!known.with(run).with(who).with(subject).row()) {
+                  "subject=? AND token>?"};
+  if (!known.with(run).with(who).with(subject).with(t.now_ms).row()) {
     statement count{db_.get(), "SELECT COUNT(*) FROM machines WHERE run=? AND "
                                "subject=? AND token>?"};
     count.with(run).with(subject).with(t.now_ms);

@@ -13,15 +13,22 @@ namespace {
 constexpr std::uint64_t value_bytes = sizeof(float);
 /// At most: as float16.
 constexpr std::uint64_t packed_value_bytes = 2;
+/// Of a chunk's reducer, and beside it of each member's part.
+constexpr std::uint64_t reducer_bytes = 4096, reduced_part_bytes = 32;
+/// Of each chunk of the gradient, whoever averages it.
+constexpr std::uint64_t chunk_bytes = 32;
 /// Of what is written to a connection, encrypted (uv/README.md, "Out").
 constexpr std::uint64_t written_bytes = std::uint64_t{256} << 10;
+
+chunk_map map_of(const group_contract& contract, const share_plan& plan) {
+  return {contract.gradient_values, contract.chunk_values, plan.chunks};
+}
 
 } // namespace
 
 std::uint64_t planned_values(const group_contract& contract,
                              const share_plan& plan, std::size_t self) {
-  const chunk_map map{contract.gradient_values, contract.chunk_values,
-                      plan.chunks};
+  const auto map = map_of(contract, plan);
   const auto own = map.chunks_of(self);
   std::uint64_t values = 0;
   for (auto chunk = own.first; chunk < own.first + own.count; ++chunk)
@@ -42,10 +49,14 @@ std::uint64_t round_memory(const group_contract& contract,
                    [](auto& x) { return x.samples != 0; }));
   const auto of_a_line = limits::unread_bytes + written_bytes
                          + value_bytes * contract.chunk_values;
-  return values * a_value
+  const auto map = map_of(contract, plan);
+  const std::uint64_t members = contract.members.size();
+  return values * a_value + map.chunk_count() * chunk_bytes
+         + map.chunks_of(self).count
+               * (reducer_bytes + members * reduced_part_bytes)
          + std::min<std::uint64_t>(value_pool::most_waiting,
                                    values * value_bytes)
-         + (contract.members.size() - 1) * of_a_line;
+         + (members - 1) * of_a_line;
 }
 
 void memory_allowance::favour(const peer_id& who) {

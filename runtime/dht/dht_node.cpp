@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "messages/limits.hpp"
-#include "runtime/dialable.hpp"
 #include "runtime/fault_points.hpp"
 
 namespace potluck {
@@ -20,6 +19,7 @@ bool among(const known_marks& marks, std::uint32_t mark) {
 } // namespace
 
 std::optional<contact> dht_node::joined(const contact& who, time_point now) {
+  came(who);
   connected_[who.id] = who.where;
   silent_.heard(who.id);
   return table_.seen(who, now).ping;
@@ -98,9 +98,9 @@ records_stored dht_node::answer(const peer_id& from, store_records x,
   const auto sound = read(
       from, std::move(x.records),
       [](auto&, auto&) { return std::optional<std::uint64_t>{}; }, now);
-  const auto at = connected_.find(from);
-  const auto network
-      = at == connected_.end() ? "?" : network_of(at->second.host);
+  // Whoever comes by way of a hub shares one: where it is nobody can see.
+  const auto at = networks_.find(from);
+  const auto network = at == networks_.end() ? "?" : at->second;
   std::uint32_t accepted = 0;
   for (auto& record : sound) {
     if (strikes(fault_point::record_refused))

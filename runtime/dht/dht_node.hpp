@@ -11,6 +11,7 @@
 #include "runtime/dht/record_store.hpp"
 #include "runtime/dht/routing_table.hpp"
 #include "runtime/dht/silent_nodes.hpp"
+#include "runtime/dialable.hpp"
 
 namespace potluck {
 
@@ -27,12 +28,18 @@ public:
     notary_.clocks(own_ms, swarm_ms);
   }
 
+  /// Somebody that is no node has connected, from there and not by way of a
+  /// hub.
+  void came(const contact& who) {
+    networks_[who.id] = network_of(who.where.host);
+  }
   /// A node has connected.
   /// @returns One to ping, which may have gone: its place is wanted.
   std::optional<contact> joined(const contact& who, time_point now);
   /// It is connected no more. It may come back.
   void left(const peer_id& who) {
     connected_.erase(who);
+    networks_.erase(who);
   }
   /// It is none any more.
   void routes_no_more(const peer_id& who);
@@ -113,7 +120,8 @@ private:
   silent_nodes silent_;
   record_store store_;
   notary notary_;
-  std::map<peer_id, address> connected_; ///< Nodes.
+  std::map<peer_id, address> connected_;    ///< Nodes.
+  std::map<peer_id, std::string> networks_; ///< Of all that came directly.
 };
 
 } // namespace potluck

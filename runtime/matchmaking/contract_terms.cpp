@@ -159,9 +159,10 @@ std::string contract_terms::problem_with(const group_contract& x,
                                          const group_answer& answered) const {
   if (x.step != step)
     return "the contract is for another step";
-  if (gradient_values != 0
-      && (x.gradient_values != gradient_values
-          || x.chunk_values != chunk_values_of(x)))
+  // Who holds no gradient believes its length, but no cut: each chunk costs
+  // more than its values.
+  if ((gradient_values != 0 && x.gradient_values != gradient_values)
+      || x.chunk_values != chunk_values_of(x))
     return "the contract cuts another gradient";
   if (auto problem = disorder_of(x, leader); !problem.empty())
     return problem;

@@ -36,6 +36,8 @@ public:
   virtual std::vector<std::uint8_t> next(std::size_t most) = 0;
   /// These came. @returns Why the stream is over, or nothing.
   virtual std::string take(const std::uint8_t* data, std::size_t size) = 0;
+  /// Bytes that have come of the frame in progress.
+  virtual std::size_t begun() const = 0;
   /// No frame will be pushed any more: the goodbye follows what waits.
   virtual void finish() = 0;
 };

@@ -128,11 +128,22 @@ std::string circuit_desk::objection(connection_id on, guest& from,
   const auto at_home = opened_.find(from.home);
   if (prefixes_[from.prefix].opened >= may_ask(limits::openers_prefix_part)
       || (at_home != opened_.end()
-          && at_home->second >= may_ask(limits::openers_home_part)))
+          && at_home->second.size() >= may_ask(limits::openers_home_part)))
     return "your network has asked this hub for as many circuits as it may";
-  if (circuits() >= budget_.circuits)
-    return "this hub carries as many circuits as it can";
   return "";
+}
+
+std::optional<circuit_desk::place>
+circuit_desk::gives_way_to(const std::string& home) const {
+  const auto fullest = std::max_element(
+      opened_.begin(), opened_.end(), [](const auto& a, const auto& b) {
+        return a.second.size() < b.second.size();
+      });
+  const auto mine = opened_.find(home);
+  const auto least = (mine == opened_.end() ? 0 : mine->second.size()) + 1;
+  if (fullest == opened_.end() || fullest->second.size() <= least)
+    return std::nullopt;
+  return fullest->second.begin()->second;
 }
 
 bool circuit_desk::admitted(connection_id a, connection_id b) const {
@@ -167,7 +178,8 @@ void circuit_desk::add(const place& at, const place& other, const peer_id& who,
   ++house.ends;
   if (at.opened_there) {
     ++house.opened;
-    ++opened_[g.home];
+    x.turn = ++turns_;
+    opened_[g.home].emplace(x.turn, at);
   }
 }
 
@@ -179,6 +191,14 @@ circuit_desk::open(connection_id from, const circuit_open& x, time_point now) {
                            "this hub does not know yet whom it talks to")}};
   const auto who = asker->second.who;
   auto why = objection(from, guests_.at(who), who, x.peer, now);
+  sendings out;
+  if (why.empty() && circuits() >= budget_.circuits) {
+    const std::string full = "this hub carries as many circuits as it can";
+    if (const auto other = gives_way_to(guests_.at(who).home))
+      out = cut(*other, "it made room for others: " + full);
+    else
+      why = full;
+  }
   if (!why.empty())
     return {{from, closing(x.circuit, false, why)}};
   // An older connection may be dead, unnoticed.
@@ -189,8 +209,10 @@ circuit_desk::open(connection_id from, const circuit_open& x, time_point now) {
                                              limits::circuit_burst);
   add(near, far, who, rate);
   add(far, near, x.peer, rate);
-  return {{to, circuit_open{far.number, who, asker->second.host}},
-          {from, circuit_open{x.circuit, x.peer, whose_.at(to).host, true}}};
+  out.push_back({to, circuit_open{far.number, who, asker->second.host}});
+  out.push_back(
+      {from, circuit_open{x.circuit, x.peer, whose_.at(to).host, true}});
+  return out;
 }
 
 void circuit_desk::remove(const place& at) {
@@ -202,8 +224,10 @@ void circuit_desk::remove(const place& at) {
     --house.ends;
     if (x.opened_there) {
       --house.opened;
-      if (--opened_.at(g.home) == 0)
-        opened_.erase(g.home);
+      const auto asked = opened_.find(g.home);
+      asked->second.erase(found->second.turn);
+      if (asked->second.empty())
+        opened_.erase(asked);
     }
     owing_.erase(x);
     at_.erase(found);

@@ -110,6 +110,7 @@ private:
     std::uint32_t owed = 0; ///< Came, and was not given back.
     counter held;           ///< Of that, what no line has taken yet.
     std::shared_ptr<token_bucket> rate; ///< Of both ends together.
+    std::uint64_t turn = 0;             ///< In the order of their opening.
   };
   struct prefix {
     std::size_t guests = 0, ends = 0;
@@ -133,6 +134,9 @@ private:
   /// Why not; empty when there may be one.
   std::string objection(connection_id on, guest& from, const peer_id& asker,
                         const peer_id& to, time_point now);
+  /// The circuit that gives way to one from there: the oldest of the home that
+  /// asked for most, if that has more.
+  std::optional<place> gives_way_to(const std::string& home) const;
   /// Whether the hub passes on for both ends of these connections. Of one that
   /// has not said hello its run is not known.
   bool admitted(connection_id a, connection_id b) const;
@@ -156,7 +160,9 @@ private:
   std::map<connection_id, line> lines_;
   std::map<peer_id, guest> guests_;
   std::map<std::string, prefix> prefixes_;
-  std::map<std::string, std::size_t> opened_; ///< Circuits, by their homes.
+  /// What each home asked for, by its turn.
+  std::map<std::string, std::map<std::uint64_t, place>> opened_;
+  std::uint64_t turns_ = 0;
   std::map<place, end> at_;
   std::set<place> owing_;
   admits admits_;

@@ -36,6 +36,10 @@ public:
     stream_->finish();
   }
 
+  /// Bytes that have come of the frame in progress.
+  std::size_t begun() const {
+    return stream_->begun();
+  }
   /// The last `next` had credit, and nothing waited.
   bool drained() const {
     return drained_;

@@ -5,8 +5,22 @@
 #include <vector>
 
 #include "runtime/strangers/home_of.hpp"
+#include "runtime/strangers/limits.hpp"
 
 namespace potluck {
+
+namespace {
+
+constexpr home_allowance::bounds opens{
+    limits::opens_per_second, limits::opens_at_once,
+    limits::opens_of_all,     limits::opens_of_all_at_once,
+    limits::opens_per_second, limits::opens_at_once};
+
+} // namespace
+
+circuit_ends::circuit_ends(connection_id first, stream_maker make, listener& to)
+    : next_(first), make_(std::move(make)), to_(to), opens_(opens) {
+}
 
 // ---- how they begin ---------------------------------------------------------
 
@@ -48,15 +62,14 @@ bool circuit_ends::answered(connection_id hub, const circuit_open& x) {
   return true;
 }
 
-bool circuit_ends::come(connection_id hub, const circuit_open& x,
-                        time_point now) {
-  auto& from = lines_[hub];
+bool circuit_ends::come(connection_id hub, const std::string& at,
+                        const circuit_open& x, time_point now) {
   const auto home = home_of(x.host);
-  if (auto why = objection(from, home, now); !why.empty()) {
+  if (auto why = objection(hub, at, home, now); !why.empty()) {
     to_.to_hub(hub, circuit_close{x.circuit, false, why}, {});
     return false;
   }
-  ++from.ends;
+  ++lines_[hub];
   ++came_;
   ++came_from_[home];
   auto fresh = add(hub, x.circuit, false, now);
@@ -67,16 +80,38 @@ bool circuit_ends::come(connection_id hub, const circuit_open& x,
   return true;
 }
 
-std::string circuit_ends::objection(line& from, const std::string& home,
-                                    time_point now) {
-  if (!from.opens.take(now))
+std::string circuit_ends::objection(connection_id hub, const std::string& at,
+                                    const std::string& home, time_point now) {
+  // Each costs a handshake. Lines cost nothing: their home pays.
+  if (!opens_.spend(at, 1, now))
     return "circuits come faster than this peer takes them";
-  if (from.ends >= limits::circuits_a_line || came_ >= limits::circuits_here)
-    return "too many circuits lead to this peer";
-  if (const auto at = came_from_.find(home);
-      at != came_from_.end() && at->second >= limits::circuits_of_a_home)
+  const std::string too_many = "too many circuits lead to this peer";
+  if (const auto line = lines_.find(hub);
+      line != lines_.end() && line->second >= limits::circuits_a_line)
+    return too_many;
+  if (const auto from = came_from_.find(home);
+      from != came_from_.end() && from->second >= limits::circuits_of_a_home)
     return "too many circuits lead from your network to this peer";
+  if (came_ >= limits::circuits_here) {
+    const auto other = gives_way_to(home);
+    if (other == all_.end())
+      return too_many;
+    end(other, "it made room for others: " + too_many, true);
+  }
   return "";
+}
+
+circuit_ends::circuits::iterator
+circuit_ends::gives_way_to(const std::string& home) {
+  const auto fullest = std::max_element(
+      came_from_.begin(), came_from_.end(),
+      [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto mine = came_from_.find(home);
+  if (fullest->second <= (mine == came_from_.end() ? 0 : mine->second) + 1)
+    return all_.end();
+  return std::find_if(all_.begin(), all_.end(), [&](const auto& x) {
+    return !x.second.opened_here && x.second.home == fullest->first;
+  });
 }
 
 // ---- what passes ------------------------------------------------------------
@@ -117,7 +152,23 @@ void circuit_ends::tell(circuits::iterator x, circuit_end::news news) {
     to_.circuit_brought(id, std::move(frame));
   flush(x);
   if (!news.over.empty())
-    end(x, news.over, true);
+    return end(x, news.over, true);
+  weigh(x);
+}
+
+void circuit_ends::weigh(circuits::iterator x) {
+  const auto begun = x->second.end->begun();
+  large_ -= x->second.large;
+  x->second.large = begun > limits::small_frame_bytes ? begun : 0;
+  large_ += x->second.large;
+  if (large_ <= limits::circuits_large_frames)
+    return;
+  const auto most = std::max_element(all_.begin(), all_.end(),
+                                     [](const auto& a, const auto& b) {
+                                       return a.second.large < b.second.large;
+                                     });
+  end(most, "it made room for others: too much comes by circuits at once",
+      true);
 }
 
 void circuit_ends::flush(circuits::iterator x) {
@@ -156,7 +207,8 @@ void circuit_ends::end(circuits::iterator x, const std::string& reason,
   if (tell_hub)
     to_.to_hub(it.hub, circuit_close{it.number, it.opened_here, reason}, {});
   if (!it.opened_here) {
-    --lines_.at(it.hub).ends;
+    if (const auto line = lines_.find(it.hub); --line->second == 0)
+      lines_.erase(line);
     --came_;
     if (const auto from = came_from_.find(it.home); --from->second == 0)
       came_from_.erase(from);
@@ -164,6 +216,7 @@ void circuit_ends::end(circuits::iterator x, const std::string& reason,
   // One that came and proved nothing nobody has heard of.
   if (it.opened_here || it.told)
     to_.circuit_ended(id, reason);
+  large_ -= it.large;
   places_.erase({it.hub, it.number, it.opened_here});
   all_.erase(x);
 }
@@ -189,7 +242,6 @@ void circuit_ends::lose(connection_id hub, const std::string& reason) {
       lost.push_back(id);
   for (auto id : lost)
     end(all_.find(id), "the line to the hub ended: " + reason, false);
-  lines_.erase(hub);
 }
 
 bool circuit_ends::close(connection_id id, time_point until, time_point now) {

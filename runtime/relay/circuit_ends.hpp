@@ -15,8 +15,8 @@
 
 #include "messages/message.hpp"
 #include "runtime/clock.hpp"
-#include "runtime/lines/token_bucket.hpp"
 #include "runtime/relay/circuit_end.hpp"
+#include "runtime/strangers/home_allowance.hpp"
 
 namespace potluck {
 
@@ -40,9 +40,7 @@ public:
   };
 
   /// @param first The first circuit's number. @param to Outlives this.
-  circuit_ends(connection_id first, stream_maker make, listener& to)
-      : next_(first), make_(std::move(make)), to_(to) {
-  }
+  circuit_ends(connection_id first, stream_maker make, listener& to);
 
   /// For a circuit that cannot be opened.
   connection_id unused_id() {
@@ -57,9 +55,10 @@ public:
 
   /// It has opened what this peer asked for.
   bool answered(connection_id hub, const circuit_open& x);
-  /// Somebody wants a circuit to this peer. @return Whether it has one; else it
-  /// was refused.
-  bool come(connection_id hub, const circuit_open& x, time_point now);
+  /// Somebody wants a circuit to this peer. @param at Where the hub itself is.
+  /// @return Whether it has one; else it was refused.
+  bool come(connection_id hub, const std::string& at, const circuit_open& x,
+            time_point now);
   /// It gives a number that has had a circuit.
   void repeats(connection_id hub, std::uint32_t number);
   bool take(connection_id hub, const circuit_data& x, const shared_bytes& body);
@@ -85,19 +84,15 @@ private:
     bool opened_here = false;
     std::string host; ///< Where the hub sees the other end.
     time_point since;
-    bool told = false; ///< That it is open.
-    peer_id opener;    ///< By the hub's word, of one that came.
-    std::string home;  ///< Likewise; where it counts.
+    bool told = false;     ///< That it is open.
+    peer_id opener;        ///< By the hub's word, of one that came.
+    std::string home;      ///< Likewise; where it counts.
+    std::size_t large = 0; ///< Bytes of a large frame that have come.
     std::unique_ptr<circuit_end> end;
     /// It was closed here: when what still waits is given up.
     std::optional<time_point> until = {};
   };
   using circuits = std::map<connection_id, circuit>;
-  /// What came over the line to a hub.
-  struct line {
-    std::size_t ends = 0; ///< Circuits that end here.
-    token_bucket opens{limits::opens_per_second, limits::opens_at_once};
-  };
   /// A circuit's place: the hub, its number, whether it was opened here.
   using place = std::tuple<connection_id, std::uint32_t, bool>;
 
@@ -105,7 +100,14 @@ private:
                          time_point now);
   circuits::iterator at(connection_id hub, std::uint32_t number, bool here);
   /// Why one more may not come over this line; empty: it may.
-  std::string objection(line& from, const std::string& home, time_point now);
+  std::string objection(connection_id hub, const std::string& at,
+                        const std::string& home, time_point now);
+  /// The one that gives way to one from there: the oldest of the home that has
+  /// most, if that has more. None: `all_.end()`.
+  circuits::iterator gives_way_to(const std::string& home);
+  /// Counts what its frame in progress holds; where all hold too much, the one
+  /// that holds most ends.
+  void weigh(circuits::iterator x);
   void tell(circuits::iterator x, circuit_end::news news);
   void flush(circuits::iterator x);
   /// The same; one that was closed ends when nothing waits any more.
@@ -117,9 +119,11 @@ private:
   listener& to_;
   circuits all_;
   std::map<place, connection_id> places_;
-  std::map<connection_id, line> lines_;
-  std::size_t came_ = 0;                         ///< Of all,
+  std::map<connection_id, std::size_t> lines_;   ///< Came over each,
+  std::size_t came_ = 0;                         ///< over all,
   std::map<std::string, std::size_t> came_from_; ///< from each home.
+  std::size_t large_ = 0;                        ///< See `weigh`.
+  home_allowance opens_;
 };
 
 } // namespace potluck

@@ -10,6 +10,7 @@
 
 #include "runtime/clock.hpp"
 #include "runtime/ports/transport.hpp"
+#include "runtime/relay/limits.hpp"
 
 namespace potluck {
 
@@ -19,6 +20,11 @@ public:
   /// several of its round trips.
   static constexpr std::size_t most = 4096;
   static constexpr auto longest = std::chrono::seconds{10};
+  /// And for so long whatever it brings.
+  static constexpr auto longest_in_all = limits::circuit_drain;
+  /// Bytes of a stranger's: many of a state's pieces. One whose call of an
+  /// expert comes in that moment has to come again.
+  static constexpr std::size_t most_of_a_stranger = std::size_t{1} << 20;
 
   struct frame {
     connection_id on = 0;
@@ -30,13 +36,20 @@ public:
     since_ = now;
   }
   void hold(connection_id on, incoming_frame what, time_point now) {
-    if (all_.empty())
-      since_ = now;
+    if (all_.empty()) {
+      since_ = began_ = now;
+      bytes_ = 0;
+    }
+    bytes_ += what.head.size() + what.body.size;
     all_.push_back({on, std::move(what)});
   }
-  /// Whether the circuit's last frame may still come.
-  bool in_time(time_point now) const {
-    return all_.size() <= most && (all_.empty() || now - since_ <= longest);
+  /// Whether the circuit's last frame may still come, and no more waits for it
+  /// than may.
+  bool in_order(bool stranger, time_point now) const {
+    return all_.empty()
+           || (all_.size() <= most && now - since_ <= longest
+               && now - began_ <= longest_in_all
+               && !(stranger && bytes_ > most_of_a_stranger));
   }
   /// Where the first one came; 0: none waits.
   connection_id first() const {
@@ -49,7 +62,9 @@ public:
 
 private:
   std::vector<frame> all_;
-  time_point since_{}; ///< Held, or a circuit brought something then.
+  std::size_t bytes_ = 0; ///< Of these.
+  time_point began_{};    ///< The first of them came.
+  time_point since_{};    ///< Held, or a circuit brought something then.
 };
 
 } // namespace potluck

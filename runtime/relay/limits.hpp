@@ -78,15 +78,20 @@ constexpr hub_budget trainers_hub{250e3, 1e6, 512, std::size_t{8} << 20};
 /// Between two looks at who gets credit back.
 constexpr auto credit_interval = 50ms;
 
+/// Of all that come to this peer, whose handshakes cost half a millisecond
+/// each.
+constexpr double opens_of_all = 64, opens_of_all_at_once = 512;
+
 /// Circuits that others have opened to this peer over one line: of 63 members,
 /// twice, since an end may notice late that one is over.
 constexpr std::size_t circuits_a_line = 128;
-/// The same over all lines: most connections stay direct ones.
+/// The same over all lines: most connections stay direct ones. Beyond, one of
+/// the home gives way that has most.
 constexpr std::size_t circuits_here = most_connections / 4;
 /// And from one address, as hubs see it: a hub that lies has `circuits_a_line`.
 constexpr std::size_t circuits_of_a_home = circuits_here / 4;
-/// Bytes of frames above `small_frame_bytes` that come by circuits at a time:
-/// where there is no room for one, its circuit ends.
+/// Bytes that have come of frames above `small_frame_bytes` on all circuits:
+/// beyond, the circuit ends that has brought most.
 constexpr std::size_t circuits_large_frames = std::size_t{32} << 20;
 /// One of which nobody has proven anything goes after so long.
 constexpr auto circuit_patience = 10s;

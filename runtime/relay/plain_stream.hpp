@@ -18,6 +18,9 @@ public:
   std::size_t push(outgoing_frame frame) override;
   std::vector<std::uint8_t> next(std::size_t most) override;
   std::string take(const std::uint8_t* data, std::size_t size) override;
+  std::size_t begun() const override {
+    return in_.size();
+  }
   void finish() override {
   }
 

@@ -166,10 +166,11 @@ bool relaying_transport::switchboard::give_credit() {
 // ---- what comes -------------------------------------------------------------
 
 void relaying_transport::switchboard::met(connection_id id,
-                                          const address& remote,
+                                          const address& remote, bool dialled,
                                           const peer_id& proven) {
   guard lock{mutex_};
   lines_[id].remote = remote;
+  lines_[id].dialled = dialled;
   if (!proven.empty())
     desk_.met(id, proven, remote.host);
 }
@@ -177,14 +178,14 @@ void relaying_transport::switchboard::met(connection_id id,
 void relaying_transport::switchboard::on_accepted(connection_id id,
                                                   const address& remote,
                                                   const peer_id& proven) {
-  met(id, remote, proven);
+  met(id, remote, false, proven);
   to_->on_accepted(id, remote, proven);
 }
 
 void relaying_transport::switchboard::on_connected(connection_id id,
                                                    const address& remote,
                                                    const peer_id& proven) {
-  met(id, remote, proven);
+  met(id, remote, true, proven);
   to_->on_connected(id, remote, proven);
 }
 
@@ -220,8 +221,7 @@ void relaying_transport::switchboard::on_closed(connection_id id,
   to_->on_closed(id, reason);
 }
 
-void relaying_transport::switchboard::read(connection_id from,
-                                           const circuit_open& x) {
+void relaying_transport::switchboard::read(connection_id from, circuit_open x) {
   if (x.answer) {
     pay(from, x);
     ends_.answered(from, x);
@@ -243,7 +243,12 @@ void relaying_transport::switchboard::read(connection_id from,
                         {from, circuit_close{x.circuit, false,
                                              "this peer is no hub"}}});
   }
-  if (ends_.come(from, x, now_()))
+  // Hubs are those that this peer dials. Whoever came in may be its own hub,
+  // and say that its circuits lead from anywhere.
+  const auto& line = lines_.at(from);
+  if (!line.dialled)
+    x.host = line.remote.host;
+  if (ends_.come(from, line.remote.host, x, now_()))
     look_later(); // It may prove nothing.
 }
 

@@ -55,14 +55,16 @@ public:
 private:
   struct line {
     address remote;
+    bool dialled = false;
     std::unique_ptr<letter_allowance> letters = {}; ///< Of circuits.
     bool trusted = false;
     std::optional<time_point> silenced_until = {}; ///< Not read before.
   };
 
   // Under the lock, as all that follows.
-  void met(connection_id id, const address& remote, const peer_id& proven);
-  void read(connection_id from, const circuit_open& x);
+  void met(connection_id id, const address& remote, bool dialled,
+           const peer_id& proven);
+  void read(connection_id from, circuit_open x);
   void read(connection_id from, const circuit_data& x,
             const shared_bytes& body);
   void read(connection_id from, const circuit_credit& x);

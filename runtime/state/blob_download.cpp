@@ -191,10 +191,11 @@ std::size_t blob_download::means_held() const {
   return count;
 }
 
-mean_course::view blob_download::behind(std::uint64_t step) const {
+mean_course::view blob_download::behind(std::uint64_t step,
+                                        std::size_t votes) const {
   const auto next = blob_key{false, step + 1};
   return {lists_.knows(next), plan_.complete(next),
-          lists_.any_behind(next.step)};
+          lists_.any_behind(next.step, votes)};
 }
 
 // ---- keeping ----------------------------------------------------------------

@@ -121,7 +121,8 @@ public:
   }
   std::size_t means_held() const;
   /// What the way goes on with behind this step.
-  mean_course::view behind(std::uint64_t step) const;
+  /// @param votes Donors that have to name a later mean, or it is none.
+  mean_course::view behind(std::uint64_t step, std::size_t votes) const;
 
   // ---- keeping
 

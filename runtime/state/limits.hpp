@@ -80,6 +80,9 @@ constexpr std::size_t journal_steps = 4096;
 /// again at a newer version: applying them would take longer than fetching it.
 constexpr std::uint64_t joiner_mean_bytes = std::uint64_t{2} << 30;
 constexpr std::size_t joiner_means = 4096;
+/// Of these, such that a donor names and fewer than half of those that serve:
+/// seconds of the shortest steps, by which other donors' lines may be slower.
+constexpr std::size_t means_of_one_donor = 256;
 /// Means that are as many bytes as the state itself: who missed no more steps
 /// fetches these instead.
 constexpr std::uint64_t means_of_a_state = 3;

@@ -10,7 +10,16 @@ piece_lists::named piece_lists::name(const peer_id& from,
                                      const state_manifest& x, bool fresh,
                                      time_point now) {
   auto& b = blobs_[{!x.mean, x.step}];
-  auto& mine = b.lists[listing_of(x)];
+  const auto listing = listing_of(x);
+  // A donor has one list of a blob, and one vote.
+  for (auto i = b.lists.begin(); i != b.lists.end();) {
+    if (i->first != listing)
+      i->second.donors.erase(from);
+    i = i->second.donors.empty() && i->first != listing && i->first != b.chosen
+            ? b.lists.erase(i)
+            : std::next(i);
+  }
+  auto& mine = b.lists[listing];
   if (mine.donors.empty())
     mine.manifest = x;
   mine.donors.insert(from);
@@ -91,10 +100,26 @@ std::vector<blob_key> piece_lists::unheld() const {
   return result;
 }
 
-bool piece_lists::any_behind(std::uint64_t step) const {
+bool piece_lists::any_behind(std::uint64_t step, std::size_t votes) const {
   return std::any_of(blobs_.upper_bound({false, step}),
                      blobs_.upper_bound({false, ~std::uint64_t{0}}),
-                     [](auto& x) { return !x.second.chosen.empty(); });
+                     [&](auto& x) {
+                       const auto* list = chosen(x.first);
+                       return list != nullptr && list->donors.size() >= votes;
+                     });
+}
+
+std::optional<peer_id> piece_lists::alone_with(std::size_t means,
+                                               std::size_t votes) const {
+  std::map<peer_id, std::size_t> alone;
+  for (auto& [key, b] : blobs_) {
+    const auto* list = key.state ? nullptr : chosen(key);
+    if (list != nullptr && list->donors.size() < votes)
+      for (auto& id : list->donors)
+        if (++alone[id] > means)
+          return id;
+  }
+  return std::nullopt;
 }
 
 void piece_lists::withdraw(const blob_key& key, const peer_id& who) {

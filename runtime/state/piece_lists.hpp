@@ -54,8 +54,12 @@ public:
   std::vector<blob_key> keys() const;
   /// Means that nobody names any more.
   std::vector<blob_key> unheld() const;
-  /// Whether a list is believed of a mean behind this step.
-  bool any_behind(std::uint64_t step) const;
+  /// Whether a list is believed of a mean behind this step, and so many donors
+  /// name it.
+  bool any_behind(std::uint64_t step, std::size_t votes) const;
+  /// A donor that names more than so many means that fewer than so many donors
+  /// do.
+  std::optional<peer_id> alone_with(std::size_t means, std::size_t votes) const;
 
   /// The donor has this blob no more.
   void withdraw(const blob_key& key, const peer_id& who);

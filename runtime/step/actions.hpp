@@ -184,7 +184,6 @@ struct may_be_saved {
 };
 
 // ---- to the history keeper
-// ----------------------------------------------------
 
 /// A step of this peer's, with the signatures that have come.
 struct step_signed {

@@ -45,6 +45,7 @@ struct peer_joined {
   /// There is no line but through a hub: good for letters, not for gradients.
   bool relayed = false;
   bool is_hub = false; ///< It passes circuits on.
+  bool routes = true;  ///< It is one of the DHT's nodes.
   /// How far its clock is ahead of ours, in milliseconds; none: it has not
   /// said.
   std::optional<std::int64_t> clock_ahead_ms = std::nullopt;
@@ -178,7 +179,6 @@ struct gathering_over {
 };
 
 // ---- the run's history
-// --------------------------------------------------------
 
 /// By whom a newcomer goes, as those show that it trusts: those that made a
 /// step, with what each weighs. Empty: they have none to show.

@@ -48,14 +48,15 @@ std::vector<connection_id> large_frames::next(time_point now) {
   return result;
 }
 
-std::optional<connection_id> large_frames::too_slow(time_point now) const {
+std::optional<connection_id>
+large_frames::too_slow(time_point now, const progress& come) const {
   const bool all_wanted = first_waiting() != wait_.end();
   for (const auto& [id, x] : come_) {
-    const std::chrono::duration<double> takes{static_cast<double>(x.bytes)
-                                              / most_.rate};
-    if (now - x.since < most_.grace + takes)
+    if (!all_wanted && !home_waits(x.home))
       continue;
-    if (all_wanted || home_waits(x.home))
+    const std::chrono::duration<double> took{static_cast<double>(come(id))
+                                             / most_.rate};
+    if (now - x.since > most_.grace + took)
       return id;
   }
   return std::nullopt;

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -21,15 +22,14 @@ class large_frames {
 public:
   struct bounds {
     std::size_t all, home; ///< Bytes; each at least the largest frame.
-    double rate;           ///< Bytes a second that one comes with, at least,
-    duration grace;        ///< after that.
+    double rate = limits::large_frame_rate; ///< Bytes a second that one comes
+                                            ///< with, at least,
+    duration grace = limits::large_frame_grace; ///< after that.
   };
+  /// Bytes of a frame in progress that have come.
+  using progress = std::function<std::size_t(connection_id)>;
 
-  explicit large_frames(const bounds& most
-                        = {limits::large_frames_bytes,
-                           limits::large_frames_of_a_home,
-                           limits::large_frame_rate, limits::large_frame_grace})
-      : most_(most) {
+  explicit large_frames(const bounds& most) : most_(most) {
   }
 
   /// A frame of `bytes` has begun. Whether there is room; else it waits.
@@ -41,7 +41,8 @@ public:
   /// Those that waited and have room from here on.
   std::vector<connection_id> next(time_point now);
   /// Comes too slowly while others wait, if any does: its connection ends.
-  std::optional<connection_id> too_slow(time_point now) const;
+  std::optional<connection_id> too_slow(time_point now,
+                                        const progress& come) const;
 
 private:
   struct frame {

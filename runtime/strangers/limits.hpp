@@ -56,9 +56,14 @@ constexpr std::size_t strangers_portion = 64 * 1024;
 /// Larger frames of strangers need room before they are read. Pieces of states
 /// are smaller, as a rule; the connections of one home hold 20 MiB of these.
 constexpr std::size_t small_frame_bytes = 80 * 1024;
-/// Room for them in all, and of one home: three of the largest, and one.
-constexpr std::size_t large_frames_bytes = std::size_t{52} << 20;
+/// Room for those above 1 MiB in all, and of one home: two of the largest, and
+/// one. Only calls of experts are so large.
+constexpr std::size_t large_frames_bytes = std::size_t{35} << 20;
 constexpr std::size_t large_frames_of_a_home = std::size_t{17} << 20;
+/// The same for the others: charters, and lists of a state's pieces.
+constexpr std::size_t medium_frame_bytes = std::size_t{1} << 20;
+constexpr std::size_t medium_frames_bytes = std::size_t{17} << 20;
+constexpr std::size_t medium_frames_of_a_home = std::size_t{4} << 20;
 /// While others wait for room, a frame must come at such a rate, after a grace,
 /// or its connection ends: half of a slow home's uplink.
 constexpr double large_frame_rate = 64 * 1024;

@@ -13,7 +13,7 @@ void stranger_desk::trusts(connection_id id) {
   unproven_.remove(id);
   proven_.remove(id);
   arrivals_.erase(id);
-  large_.over(id);
+  large_is_over(id);
   unread_.forget(id);
   with_bodies_.forget(id);
 }
@@ -48,11 +48,20 @@ std::optional<stranger_desk::departure> stranger_desk::gives_way() const {
   return departure{more.gives_way(), made_room};
 }
 
+std::vector<connection_id> stranger_desk::next_large(time_point now) {
+  auto result = medium_.next(now);
+  for (auto id : large_.next(now))
+    result.push_back(id);
+  return result;
+}
+
 std::optional<stranger_desk::departure>
-stranger_desk::too_slow(time_point now) const {
-  if (auto id = large_.too_slow(now))
-    return departure{*id, "a large frame came too slowly while others waited "
-                          "for its room"};
+stranger_desk::too_slow(time_point now,
+                        const large_frames::progress& come) const {
+  for (const auto* room : {&medium_, &large_})
+    if (auto id = room->too_slow(now, come))
+      return departure{*id, "a large frame came too slowly while others waited "
+                            "for its room"};
   return std::nullopt;
 }
 

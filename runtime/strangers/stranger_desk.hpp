@@ -60,18 +60,20 @@ public:
 
   // ---- memory
 
-  /// See `large_frames`.
+  /// See `large_frames`: there is room for medium ones that no larger one
+  /// takes.
   bool begins_large(connection_id id, const std::string& host,
                     std::size_t bytes, time_point now) {
-    return large_.begin(id, host, bytes, now);
+    auto& room = bytes > limits::medium_frame_bytes ? large_ : medium_;
+    return room.begin(id, host, bytes, now);
   }
   void large_is_over(connection_id id) {
     large_.over(id);
+    medium_.over(id);
   }
-  std::vector<connection_id> next_large(time_point now) {
-    return large_.next(now);
-  }
-  std::optional<departure> too_slow(time_point now) const;
+  std::vector<connection_id> next_large(time_point now);
+  std::optional<departure> too_slow(time_point now,
+                                    const large_frames::progress& come) const;
   /// So many bytes of letters wait for it, and with bodies.
   void unread(connection_id id, const std::string& host, std::size_t letters,
               std::size_t all) {
@@ -92,7 +94,10 @@ private:
     time_point at;
   };
   std::map<connection_id, arrival> arrivals_; ///< Of those that are proven.
-  large_frames large_;
+  large_frames large_{
+      {limits::large_frames_bytes, limits::large_frames_of_a_home}};
+  large_frames medium_{
+      {limits::medium_frames_bytes, limits::medium_frames_of_a_home}};
   unread_answers unread_;
   unread_answers with_bodies_{limits::unread_with_bodies};
 };

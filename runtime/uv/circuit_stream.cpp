@@ -13,18 +13,14 @@ namespace {
 
 class circuit_stream final : public frame_stream, incoming_stream::listener {
 public:
-  circuit_stream(const tls_context& tls, bool begins, frame_stream_listener& to,
-                 large_frame_bytes large)
+  circuit_stream(const tls_context& tls, bool begins, frame_stream_listener& to)
       : to_(to), tls_(tls, begins ? tls_channel::side::dialler
                                   : tls_channel::side::acceptor),
         out_(frame_queue{{limits::circuit_queue, 0}, false}, &tls_),
         decrypted_(new std::uint8_t[record_bytes]),
-        in_(&tls_, decrypted_.get(), *this), begins_(begins),
-        large_(std::move(large)) {
+        in_(&tls_, decrypted_.get(), *this), begins_(begins) {
+    // What is announced takes no memory before it comes.
     in_.spare(limits::small_frame_bytes);
-  }
-  ~circuit_stream() override {
-    *large_ -= taken_;
   }
 
   void begin() override {
@@ -56,34 +52,22 @@ public:
       return "the other side asks for new keys and takes none";
     if (!proven_ && (early_ += size) > limits::bytes_before_proof)
       return "the other side sends much and proves nothing";
-    return take_large() ? "" : "too much comes by circuits at once";
+    return "";
+  }
+  std::size_t begun() const override {
+    return in_.come();
   }
   void finish() override {
     out_.finish();
   }
 
 private:
-  /// Whether there is room for the frame in progress.
-  bool take_large() {
-    const auto bytes = in_.begun();
-    if (taken_ > 0 || bytes <= limits::small_frame_bytes)
-      return true;
-    if ((*large_ += bytes) > limits::circuits_large_frames) {
-      *large_ -= bytes;
-      return false;
-    }
-    taken_ = bytes;
-    in_.make_room();
-    return true;
-  }
-
   void on_proven(const peer_id& who) override {
     proven_ = true;
     out_.open();
     to_.on_proven(who);
   }
   void on_whole(frame_reader::frame frame) override {
-    *large_ -= std::exchange(taken_, 0);
     std::shared_ptr<aligned_buffer> owner
         = std::make_shared<aligned_buffer>(std::move(frame.body));
     const auto* bytes = owner->get();
@@ -97,8 +81,6 @@ private:
   const std::unique_ptr<std::uint8_t[]> decrypted_; ///< For one record.
   incoming_stream in_;
   const bool begins_;
-  const large_frame_bytes large_;
-  std::size_t taken_ = 0; ///< Of that.
   std::size_t early_ = 0; ///< Bytes that came before anything was proven.
   bool proven_ = false;
 };
@@ -107,9 +89,8 @@ private:
 
 std::unique_ptr<frame_stream> make_circuit_stream(const tls_context& tls,
                                                   bool begins,
-                                                  frame_stream_listener& to,
-                                                  large_frame_bytes large) {
-  return std::make_unique<circuit_stream>(tls, begins, to, std::move(large));
+                                                  frame_stream_listener& to) {
+  return std::make_unique<circuit_stream>(tls, begins, to);
 }
 
 } // namespace potluck

@@ -307,7 +307,11 @@ void connection_desk::look() {
   last_look_ = now;
   std::map<transport_face*, std::vector<connection_traffic>> seen;
   std::vector<upload_turns::flow> flows;
-  while (auto x = strangers_.too_slow(now))
+  const auto come = [this](connection_id id) {
+    const auto* x = socket_of(id);
+    return x == nullptr ? 0 : x->come();
+  };
+  while (auto x = strangers_.too_slow(now, come))
     ended(x->id, x->reason);
   for (auto& [id, x] : connections_) {
     if (x->is_stranger())

@@ -33,9 +33,8 @@ public:
     return house_->punch_as(self_, at, begins);
   }
   stream_maker streams() override {
-    auto large = std::make_shared<std::atomic<std::size_t>>(0);
-    return [tls = self_->tls, large](bool begins, frame_stream_listener& to) {
-      return make_circuit_stream(*tls, begins, to, large);
+    return [tls = self_->tls](bool begins, frame_stream_listener& to) {
+      return make_circuit_stream(*tls, begins, to);
     };
   }
   std::vector<address> local_addresses() const override {

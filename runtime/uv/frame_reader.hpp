@@ -84,6 +84,10 @@ public:
                ? std::size_t{announced_.head_size} + announced_.body_size
                : 0;
   }
+  /// Of these, those that have come.
+  std::size_t come() const {
+    return state_ == state::body ? announced_.head_size + done_ : done_;
+  }
   /// Bytes that the head in progress takes.
   std::size_t head_memory() const {
     return frame_.head.capacity();

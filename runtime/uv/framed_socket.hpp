@@ -98,6 +98,10 @@ public:
   bool trusted() const {
     return trusted_;
   }
+  /// Bytes that have come of the frame in progress.
+  std::size_t come() const {
+    return in_.come();
+  }
   /// The frame that was announced by `on_large` may come.
   void has_room();
   /// Nothing is read from here on, or again.

@@ -60,6 +60,9 @@ public:
   std::size_t begun() const {
     return reader_.begun();
   }
+  std::size_t come() const {
+    return reader_.come();
+  }
   void make_room() {
     reader_.make_room();
   }

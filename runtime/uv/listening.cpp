@@ -76,6 +76,10 @@ expected<address> listening::bind(const address& where,
   if (error == UV_EADDRINUSE && to.ss_family == AF_INET6
       && has_ipv4(where.port))
     error = open(to, UV_TCP_IPV6ONLY, socket);
+  if (error == UV_EAFNOSUPPORT && where.host == "::") {
+    const address only_ipv4{"0.0.0.0", where.port};
+    return bind(only_ipv4, *read_numeric(only_ipv4));
+  }
   sockaddr_storage bound{};
   int size = sizeof(bound);
   if (error == 0)

@@ -1,7 +1,7 @@
 /// The addresses on which others may connect. Lives on the loop's thread.
 ///
 /// All interfaces of IPv6 are those of IPv4 as well, unless those were listened
-/// on before.
+/// on before. Where the kernel has no IPv6 they are those of IPv4 alone.
 #pragma once
 
 #include <functional>

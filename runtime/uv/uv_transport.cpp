@@ -94,9 +94,8 @@ public:
   stream_maker streams() override {
     if (!desk_.tls())
       return {};
-    auto large = std::make_shared<std::atomic<std::size_t>>(0);
-    return [this, large](bool begins, frame_stream_listener& to) {
-      return make_circuit_stream(*desk_.tls(), begins, to, large);
+    return [this](bool begins, frame_stream_listener& to) {
+      return make_circuit_stream(*desk_.tls(), begins, to);
     };
   }
 

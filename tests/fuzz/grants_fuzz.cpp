@@ -31,7 +31,6 @@ void insist(bool holds) {
 }
 
 // ---- the organisers'
-// ---------------------------------------------------------
 
 const std::array<key_pair, 2>& keys() {
   static const std::array<key_pair, 2> made{key_pair::generate(),
@@ -92,7 +91,6 @@ bool try_organisers(const std::string& text) {
 }
 
 // ---- admissions
-// --------------------------------------------------------------
 
 bool try_admission(const std::string& bytes) {
   const auto x = read_admission(bytes);
@@ -153,7 +151,6 @@ bool try_kept(const std::string& bytes) {
 }
 
 // ---- steps
-// -------------------------------------------------------------------
 
 /// As what was decoded holds them: makers and steps in order.
 std::vector<signed_step> steps_of(input_script& from) {

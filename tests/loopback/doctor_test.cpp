@@ -67,8 +67,8 @@ TEST_CASE("the doctor says what could be better") {
   scene s;
   auto& seed = s.bootstrap();
   // Somebody let others read a key.
-  auto& trainer
-      = s.join("trainer", tiny_run(64, 1000) + words{"--peer", seed.address()});
+  auto& trainer = s.join("trainer", tiny_run(64, 1000000)
+                                        + words{"--peer", seed.address()});
   trainer.address();
   REQUIRE(::chmod((s.path("trainer") + "/identity").c_str(), 0644) == 0);
   trainer.process.signal(SIGTERM);
@@ -97,7 +97,7 @@ TEST_CASE("the doctor says why a machine cannot take part") {
           != std::string::npos);
   }
   SUBCASE("the run has other settings") {
-    auto& trainer = s.join("trainer", tiny_run(64, 1000));
+    auto& trainer = s.join("trainer", tiny_run(64, 1000000));
     const auto where = trainer.address();
     trainer.await_step(1);
     auto all = examine(

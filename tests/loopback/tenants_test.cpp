@@ -1,6 +1,8 @@
 /// `potluck bootstrap --run`: averages for a run, as an auxiliary peer of it.
 #include "tests/loopback/scene.hpp"
 
+#include <csignal>
+
 #include <doctest/doctest.h>
 
 using namespace potluck::loopback;
@@ -27,13 +29,19 @@ std::vector<peer*> two_trainers(scene& s, const std::string& seed,
 
 /// Waits for a step that `count` peers made together.
 void await_step_of(peer& who, std::uint64_t count) {
-  CHECK(!who.log
-             .await(
-                 [&](const json& x) {
-                   return x.at("event") == "step" && x.at("peers") == count;
-                 },
-                 run_patience)
-             .is_null());
+  auto found = who.log.await(
+      [&](const json& x) {
+        return x.at("event") == "step" && x.at("peers") == count;
+      },
+      run_patience);
+  CHECK(!found.is_null());
+}
+
+/// Ends them, and checks that they leave in order.
+void interrupt(const std::vector<peer*>& all) {
+  for (auto p : all)
+    p->process.signal(SIGINT);
+  check_all_finish(all);
 }
 
 json await_tenant(peer& bootstrap, const std::string& what) {
@@ -75,16 +83,15 @@ TEST_CASE("a bootstrap averages for any run when it is told so") {
 TEST_CASE("a bootstrap whose month is used up leaves the run, which goes on") {
   scene s;
   auto& hub = bootstrap_with(s, {"--run", "poems", "--monthly-traffic", "3MB"});
-  auto trainers = two_trainers(s, hub.address(), 120);
+  // However many steps the month lasts.
+  auto trainers = two_trainers(s, hub.address(), 1000000);
   for (auto p : trainers)
     await_step_of(*p, 3);
   CHECK(await_tenant(hub, "left").at("reason")
         == "the month's traffic is used up");
-  for (auto p : trainers) {
-    const auto last = p->last_step();
-    p->await_step(last + 3, run_patience);
-  }
-  check_all_finish(trainers);
+  for (auto p : trainers)
+    p->await_step(p->last_step() + 3, run_patience);
+  interrupt(trainers);
   CHECK(check_equal_digests(trainers) > 0);
   CHECK(hub.log.named("notice").size() >= 1);
 }

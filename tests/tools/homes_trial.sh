@@ -35,7 +35,7 @@ emulate seed open:none cone:open-cone port-restricted:port-restricted \
 invitation=$(at seed "$potluck" create poems --announce "${where[seed]}:7000" \
   --identity-dir "$scratch/seed" --data "$data" "${model[@]}" | tail -n 1)
 expect "an invitation" 0 "" test "${invitation#potluck:}" != "$invitation"
-start seed seed bootstrap --listen 0.0.0.0:7000 --run poems
+start seed seed bootstrap --run poems
 expect "a bootstrap" 0 "" until_true 20 has seed listening
 for who in "${members[@]}"; do
   start "$who" "$who" join "$invitation" --data "$data" --micro-batch 4 --threads 1

@@ -161,7 +161,7 @@ def missing_for(kind):
     if kind == "upnp" and not shutil.which("miniupnpd",
                                            path=os.environ["PATH"]
                                            + ":/usr/sbin:/sbin"):
-        return "there is no miniupnpd (Debian: miniupnpd-nftables)"
+        return "there is no miniupnpd: tools/setup --bench installs it"
     return None
 
 

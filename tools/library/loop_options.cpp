@@ -65,7 +65,7 @@ loop_options::loop_options()
     : options_{{"run", run_settings{}.run},
                {"invitation", ""},
                {"peer", ""},
-               {"listen", "0.0.0.0:0"},
+               {"listen", "[::]:0"},
                {"announce", ""},
                {"identity-dir", tools::default_identity_directory()},
                {"artifact", ""},
@@ -80,7 +80,7 @@ loop_options::loop_options()
                {"log-json", ""},
                {"insecure", "no"},
                {"relay-experts", "no"}},
-      listen_{address{"0.0.0.0", 0}} {
+      listen_{address{"::", 0}} {
   settings_.model = tensors_model;
 }
 

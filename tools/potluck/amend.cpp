@@ -351,7 +351,7 @@ command amend_command() {
                "[OPTION]...";
   spec.positionals = 2 + new_bans::most;
   spec.options = own_options();
-  for (auto& x : network_options("0.0.0.0:0"))
+  for (auto& x : network_options())
     for (auto wanted :
          {"peer", "identity-dir", "insecure", "listen", "dial-from",
           "max-upload", "max-download", "announce", "no-port-mapping"})

@@ -311,7 +311,7 @@ command authority_command() {
                "[OPTION]...";
   spec.positionals = 65;
   spec.options = own_options();
-  for (auto& option : network_options("0.0.0.0:7000"))
+  for (auto& option : network_options("[::]:7000"))
     spec.options.push_back(option);
   spec.notes
       = "serve is a first contact, too, as a bootstrap is. The others work on "

@@ -119,10 +119,8 @@ private:
 
 /// Where this process itself reaches what listens on `bound`.
 address from_here(address bound) {
-  if (bound.host.empty() || bound.host == "0.0.0.0")
+  if (bound.host == "0.0.0.0" || bound.host == "::")
     bound.host = "127.0.0.1";
-  else if (bound.host == "::")
-    bound.host = "::1";
   return bound;
 }
 
@@ -259,7 +257,7 @@ command bootstrap_command() {
   spec.name = "bootstrap";
   spec.summary = "Be the first contact of a run's peers; trains nothing";
   spec.usage = "potluck bootstrap [--run RUN]... [OPTION]...";
-  spec.options = network_options("0.0.0.0:7000");
+  spec.options = network_options("[::]:7000");
   for (auto& option : own_options())
     spec.options.push_back(option);
   return {spec, run};

@@ -30,7 +30,7 @@ calling_peer::calling_peer(std::string run, std::vector<address> seeds,
   config.wall_clock = wall_clock_ms;
   config.role = role::expert;
   config.run = std::move(run);
-  config.listen = {insecure ? "127.0.0.1" : "0.0.0.0", 0};
+  config.listen = {insecure ? "127.0.0.1" : "::", 0};
   config.seeds = std::move(seeds);
   config.pins = std::move(pins);
   config.seed = random_seed();

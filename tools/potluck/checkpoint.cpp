@@ -295,7 +295,7 @@ command checkpoint_command() {
                "       potluck checkpoint show FILE\n"
                "       potluck checkpoint diff FILE FILE";
   spec.positionals = 64;
-  for (auto& x : network_options("0.0.0.0:0"))
+  for (auto& x : network_options())
     if (x.name == "identity-dir")
       spec.options.push_back(x);
   spec.options.push_back({"json", option_kind::flag, "",

@@ -69,7 +69,7 @@ command delegate_command() {
   spec.usage = "potluck delegate [MACHINE] [OPTION]...";
   spec.positionals = 1;
   spec.options = own_options();
-  for (auto& option : network_options("0.0.0.0:0"))
+  for (auto& option : network_options())
     if (option.name == "identity-dir")
       spec.options.push_back(option);
   return {spec, run};

@@ -213,7 +213,7 @@ command dht_command() {
   spec.usage = "potluck dht get KEY | peers RUN | put KEY KIND HEX "
                "--peer HOST:PORT [OPTION]...";
   spec.positionals = 4;
-  for (auto& x : network_options("0.0.0.0:0"))
+  for (auto& x : network_options())
     if (x.name == "peer" || x.name == "identity-dir" || x.name == "insecure")
       spec.options.push_back(x);
   spec.notes

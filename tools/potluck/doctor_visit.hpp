@@ -15,7 +15,7 @@ namespace potluck::tools {
 
 struct visit_plan {
   std::vector<address> peers;
-  address listen{"0.0.0.0", 0};
+  address listen{"::", 0};
   std::string run; ///< Whose settings to ask for; empty: none.
   uv_transport_options how;
   std::shared_ptr<port_mapper> mapper; ///< Null: no router is asked.

@@ -276,7 +276,7 @@ command join_command() {
     spec.options.push_back(option);
   for (auto& option : admission_options())
     spec.options.push_back(option);
-  for (auto& option : network_options("0.0.0.0:0"))
+  for (auto& option : network_options())
     spec.options.push_back(option);
   for (auto& option : settings_options())
     spec.options.push_back(option);

@@ -23,7 +23,7 @@ namespace potluck::tools {
 struct organiser_plan {
   std::string run; ///< Its key.
   std::vector<contact> contacts;
-  address listen{"0.0.0.0", 0};
+  address listen{"::", 0};
   uv_transport_options how; ///< With a key.
   /// The organiser's; none: the visit sees what strangers may.
   std::optional<key_pair> organiser;

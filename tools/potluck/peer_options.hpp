@@ -13,7 +13,8 @@ namespace potluck::tools {
 
 /// listen, announce, no-port-mapping, dial-from, peer, max-upload,
 /// max-download, identity-dir, insecure, log-json.
-std::vector<cli::option_spec> network_options(const std::string& listen);
+std::vector<cli::option_spec> network_options(const std::string& listen
+                                              = "[::]:0");
 
 /// For those who call experts, and who host them.
 cli::option_spec relay_experts_option();

@@ -145,6 +145,22 @@ TEST_CASE("whoever is banned is out, whatever it shows") {
   CHECK(s.gate.of(ann) == standing::outside);
 }
 
+TEST_CASE("whom a banned peer vouches for is out") {
+  scene s;
+  s.gate.lay_down(s.all.at.rules);
+  const auto& all = s.all;
+  const auto ann = all.ann.id();
+  const auto voucher
+      = to_bytes(all.voucher(all.stranger, all.token(all.stranger), all.ann));
+  CHECK(s.gate.show(ann, voucher) == "");
+  CHECK(s.gate.of(ann) == standing::inside);
+  s.gate.ban(all.stranger.id());
+  CHECK(s.gate.of(ann) == standing::outside);
+  CHECK(s.gate.show(ann, voucher) == "is a voucher of a banned peer");
+  CHECK(s.gate.show(ann, to_bytes(all.token(all.ann))) == "");
+  CHECK(s.gate.of(ann) == standing::inside);
+}
+
 TEST_CASE("a peer whose clock is hours off goes by those that it has chosen") {
   scene s;
   s.gate.lay_down(s.all.at.rules);

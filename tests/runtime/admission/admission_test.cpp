@@ -108,6 +108,15 @@ TEST_CASE("a member's voucher tides over, and vouchers do not vouch") {
     const auto thief = all.voucher(all.stranger, own, all.ann);
     CHECK(says(all.problem(thief, all.ann), "another peer's key"));
   }
+  SUBCASE("for a key that the authority never knew") {
+    auto made_up = all.voucher(all.bob, own, all.stranger);
+    for (const auto& last : {std::string{}, to_bytes(own), to_bytes(x)}) {
+      made_up.last = last;
+      made_up = issue(made_up, *all.bob.signs);
+      CHECK(says(all.problem(made_up, all.stranger),
+                 "voucher whose holder's own last token"));
+    }
+  }
   SUBCASE("by a member that the authority let go a day ago") {
     all.at.now_ms = noon_ms + hour_ms + 24 * hour_ms;
     auto late = all.voucher(all.bob, own, all.ann, all.at.now_ms);

@@ -114,6 +114,10 @@ TEST_CASE("the list is of peers and people, whose machines come with them") {
   // A machine's place is free once its token is over.
   d.terms.now_ms += hour_ms;
   CHECK(d.until(second, d.as_machine_of(d.all.ann, second)) != 0);
+  // And its own is, when it comes back.
+  CHECK(d.until(d.all.ann) != 0);
+  CHECK(says(d.judge(first, d.as_machine_of(d.all.ann, first)).sentence,
+             "As many machines"));
   // What was signed for one machine is no good for another.
   CHECK(says(d.judge(third, d.as_machine_of(d.all.ann, second)).sentence,
              "another machine"));

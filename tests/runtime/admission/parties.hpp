@@ -48,7 +48,8 @@ struct parties {
                   from_ms,
                   from_ms + life_ms,
                   {},
-                  to_bytes(backing)},
+                  to_bytes(backing),
+                  to_bytes(token(holder))},
                  *by.signs);
   }
   /// Why it does not let the holder in; empty: it does.

@@ -42,7 +42,17 @@ TEST_CASE("what a round holds grows with the share that is averaged") {
   CHECK(planned_values(contract(), shares({3, 2, 5}), 2) == 5'000'000);
   CHECK(none < 16'000'000); // Of the connections.
   CHECK(half - none >= 3 * 4 * 5'000'000);
-  CHECK(all - half == 16 * 5'000'000);
+  CHECK(all - half >= 16 * 5'000'000);
+  CHECK(all - half < 16 * 5'000'000 + 5 * 5000);
+}
+
+TEST_CASE("chunks cost something, however short they are") {
+  auto fine = contract();
+  fine.chunk_values = 1;
+  const auto n = static_cast<std::uint32_t>(fine.gradient_values);
+  // Nothing is averaged here, and the ledger knows all.
+  CHECK(round_memory(fine, shares({n, 0, 0}), 2, {}) > n * 20ull);
+  CHECK(round_memory(fine, shares({0, 0, n}), 2, {}) > n * 4000ull);
 }
 
 TEST_CASE("a robust rule keeps every trainer's part") {

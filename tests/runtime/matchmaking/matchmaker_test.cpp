@@ -468,6 +468,38 @@ TEST_CASE("a follower starts only on the contract that it agreed to") {
   CHECK((released != nullptr) == (one.now() == state::idle));
 }
 
+TEST_CASE("who holds no gradient takes its length from a contract, but not its "
+          "cut") {
+  matchmaker one{{{peer(9), {"127.0.0.1", 7000}},
+                  role::auxiliary,
+                  10,
+                  0,
+                  8,
+                  cut,
+                  plan_of}};
+  one.measure(1e6, 2e6);
+  auto leader = make(2);
+  leader.begin(group(0), invitees({9}, role::auxiliary));
+  leader.frozen(12, 1);
+  one.receive(peer(2), invite(0));
+  auto answer = sent<group_answer>(one.frozen(0, 0))[0].second;
+  auto start = sent<group_start>(leader.receive(peer(9), answer))[0].second;
+  auto& contract = start.contract;
+  contract.gradient_values = 1 << 24;
+  bool fine = false;
+  SUBCASE("as it follows from the contract") {
+  }
+  SUBCASE("much finer") {
+    fine = true;
+  }
+  contract.chunk_values = fine ? 1 : cut(contract);
+  contract.plan = plan_of(contract);
+  auto all = one.receive(peer(2), start);
+  CHECK((find<start_round>(all) != nullptr) == !fine);
+  if (fine)
+    CHECK(reason_of(all).find("cuts another gradient") != std::string::npos);
+}
+
 TEST_CASE("a leader whom rounds taught better says nothing of any line") {
   bool believes = false;
   matchmaker one{{{peer(2), {"127.0.0.1", 7000}},

@@ -453,3 +453,31 @@ TEST_CASE("who has not said hello gets a circuit only where all may") {
       [](const peer_id& who, const std::string&) { return who != id(9); });
   CHECK(x.refusal(20, 2, id(2)).find("has admitted") != std::string::npos);
 }
+
+TEST_CASE("on a full hub the home that asked for most makes room, oldest "
+          "first") {
+  hub x{20};
+  auto budget = limits::usual_hub;
+  budget.circuits = 50;
+  x.desk.budget(budget);
+  std::uint32_t number = 0;
+  for (std::uint8_t i = 0; i < 47; ++i) // From the first, to 12 others.
+    REQUIRE(x.open(11, ++number, id(2 + i % 12)).size() == 2);
+  for (std::uint32_t i = 1; i <= 3; ++i)
+    REQUIRE(x.open(29, i, id(20)).size() == 2);
+  REQUIRE(x.desk.circuits() == budget.circuits);
+
+  CHECK(x.refusal(11, ++number, id(15)).find("as many circuits as it can")
+        != std::string::npos);
+  const auto out = x.open(30, 1, id(1));
+  REQUIRE(out.size() == 4); // Two ends hear of the end, two of a beginning.
+  const auto* gone = std::get_if<circuit_close>(&out[0].what);
+  REQUIRE(gone != nullptr);
+  CHECK(out[0].to == 11);
+  CHECK(gone->circuit == 1);
+  CHECK(gone->reason.find("it made room for others") == 0);
+  CHECK(std::get_if<circuit_open>(&out[2].what) != nullptr);
+  CHECK(x.desk.circuits() == budget.circuits);
+  CHECK_FALSE(x.desk.has(11, 1, true));
+  CHECK(x.desk.has(11, 2, true));
+}

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "messages/framing.hpp"
 #include "runtime/relay/plain_stream.hpp"
 
 using namespace potluck;
@@ -40,7 +41,23 @@ struct side : circuit_ends::listener {
   }
   /// Somebody comes from this host.
   bool comes(std::uint32_t number, const std::string& host) {
-    return it.come(hub, circuit_open{number, peer(1), host}, start);
+    return it.come(hub, "203.0.113.7", circuit_open{number, peer(1), host},
+                   start);
+  }
+  /// The same over another hub's line; by default there is credit enough.
+  bool comes_by(connection_id line, const std::string& at, std::uint32_t number,
+                const std::string& host) {
+    return it.come(line, at, circuit_open{number, peer(1), host}, start);
+  }
+  /// A frame begins to come on it: so much of a much longer one.
+  void begins(connection_id line, std::uint32_t number, std::size_t bytes) {
+    const std::vector<std::uint8_t> head{1, 2, 3}, body(16 << 20);
+    const auto words = write_preamble(
+        preamble_for(head.data(), head.size(), body.data(), body.size(), {}));
+    auto owner = std::make_shared<std::vector<std::uint8_t>>(words.begin(),
+                                                             words.end());
+    owner->resize(bytes);
+    it.take(line, {number, true}, {owner, owner->data(), bytes});
   }
   void sends(std::size_t bytes) {
     auto owner = std::make_shared<std::vector<std::uint8_t>>(bytes, 3);
@@ -112,6 +129,63 @@ TEST_CASE("no more come over a line than it may bring") {
   // There is room again when one has ended.
   CHECK(a.it.closed(hub, {0, true, ""}));
   CHECK(a.comes(9999, "10.1.0.1"));
+}
+
+TEST_CASE("lines from one place bring no more circuits a second than one") {
+  side a;
+  std::uint32_t taken = 0;
+  for (std::uint32_t i = 0; i < 4 * limits::opens_at_once; ++i) {
+    const auto line = hub + i / 8; // A new one for every eight.
+    taken += a.comes_by(line, "203.0.113.9", i, "10.0.0.1");
+    a.it.lose(line, "it left");
+  }
+  CHECK(taken == limits::opens_at_once);
+  CHECK(a.comes_by(hub + 9999, "198.51.100.9", 1, "10.0.0.1"));
+}
+
+TEST_CASE("where all places are taken one of the home that has most gives "
+          "way") {
+  side a;
+  std::uint32_t number = 0;
+  std::vector<connection_id> first_of_most;
+  // Ten homes, one of which has more than its part.
+  for (std::size_t i = 0; i < limits::circuits_here; ++i) {
+    const auto home = i % 11 == 10 ? 0 : i % 11;
+    const auto line = connection_id{7} + i / 100;
+    const auto at = "203.0." + std::to_string(line) + ".7";
+    REQUIRE(
+        a.comes_by(line, at, ++number, "10.0." + std::to_string(home) + ".1"));
+    if (home == 0 && first_of_most.empty())
+      first_of_most.push_back(a.opened);
+  }
+  CHECK(a.ended == 0);
+  CHECK(a.comes_by(70, "203.0.113.8", ++number, "10.0.77.1"));
+  CHECK(a.ended == first_of_most.front());
+  CHECK(a.why.find("it made room for others") == 0);
+  // Whose home has most takes nobody's place.
+  CHECK_FALSE(a.comes_by(70, "203.0.113.8", ++number, "10.0.0.1"));
+}
+
+TEST_CASE("of frames that come by circuits only what has come takes room, and "
+          "whoever has most of it gives way") {
+  side a;
+  std::vector<connection_id> ids;
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    REQUIRE(a.comes_by(7 + i, "203.0.113." + std::to_string(i), 1,
+                       "10.0." + std::to_string(i) + ".1"));
+    ids.push_back(a.opened);
+    a.begins(7 + i, 1, 100 * 1024); // Of 16 MiB each.
+  }
+  CHECK(a.ended == 0);
+  const auto rest = limits::circuits_large_frames - 40 * 100 * 1024;
+  for (std::uint32_t i : {3u, 4u}) {
+    std::vector<std::uint8_t> more(i == 3 ? 15 << 20 : rest - (15 << 20) + 1);
+    auto owner = std::make_shared<std::vector<std::uint8_t>>(std::move(more));
+    CHECK(a.ended == 0);
+    a.it.take(7 + i, {1, true}, {owner, owner->data(), owner->size()});
+  }
+  CHECK(a.ended == ids[3]);
+  CHECK(a.why.find("it made room for others") == 0);
 }
 
 TEST_CASE("what waits for credit is sent before the end, or given up in time") {

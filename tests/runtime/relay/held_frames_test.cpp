@@ -34,21 +34,47 @@ TEST_CASE("what is held comes in its order, once") {
 TEST_CASE("a circuit that is silent is not waited for any longer, a slow one "
           "is") {
   held_frames x;
-  CHECK(x.in_time(start + 1h)); // Nothing waits.
+  CHECK(x.in_order(false, start + 1h)); // Nothing waits.
   x.hold(7, frame(1), start);
-  CHECK(x.in_time(start + held_frames::longest));
-  CHECK_FALSE(x.in_time(start + held_frames::longest + 1ms));
+  CHECK(x.in_order(false, start + held_frames::longest));
+  CHECK_FALSE(x.in_order(false, start + held_frames::longest + 1ms));
   x.circuit_spoke(start + 9s);
   x.hold(7, frame(2), start + 12s);
-  CHECK(x.in_time(start + 9s + held_frames::longest));
-  CHECK_FALSE(x.in_time(start + 9s + held_frames::longest + 1ms));
+  CHECK(x.in_order(false, start + 9s + held_frames::longest));
+  CHECK_FALSE(x.in_order(false, start + 9s + held_frames::longest + 1ms));
 }
 
 TEST_CASE("no more are held than fit") {
   held_frames x;
   for (std::size_t i = 0; i < held_frames::most; ++i)
     x.hold(7, frame(1), start);
-  CHECK(x.in_time(start));
+  CHECK(x.in_order(false, start));
   x.hold(7, frame(1), start);
-  CHECK_FALSE(x.in_time(start));
+  CHECK_FALSE(x.in_order(false, start));
+}
+
+TEST_CASE("a circuit that goes on speaking is waited for until all that it can "
+          "bring has come") {
+  held_frames x;
+  x.hold(7, frame(1), start);
+  auto now = start;
+  for (; now <= start + held_frames::longest_in_all; now += 5s) {
+    x.circuit_spoke(now);
+    CHECK(x.in_order(false, now));
+  }
+  x.circuit_spoke(now);
+  CHECK_FALSE(x.in_order(false, now));
+}
+
+TEST_CASE("a stranger's large frames do not wait") {
+  held_frames x;
+  incoming_frame large;
+  large.body.size = held_frames::most_of_a_stranger + 1;
+  x.hold(7, large, start);
+  CHECK(x.in_order(false, start));
+  CHECK_FALSE(x.in_order(true, start));
+  // Nor does what was taken count.
+  x.take();
+  x.hold(7, frame(1), start);
+  CHECK(x.in_order(true, start));
 }

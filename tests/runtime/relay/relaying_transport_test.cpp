@@ -48,8 +48,7 @@ public:
   }
   stream_maker streams() override {
     return [this](bool begins, frame_stream_listener& to) {
-      return make_circuit_stream(tls_, begins, to,
-                                 std::make_shared<std::atomic<std::size_t>>(0));
+      return make_circuit_stream(tls_, begins, to);
     };
   }
   void stop() override {
@@ -376,7 +375,8 @@ TEST_CASE("circuits that prove nothing are few, and go after a while") {
   CHECK(x.a.closed.empty());
 }
 
-TEST_CASE("circuits from one address are few, whatever leads to them") {
+TEST_CASE("circuits from one address are few, whatever leads to them, and "
+          "whatever their opener says") {
   home x{true};
   std::size_t refused = 0;
   x.w.network.judge_frames([&](auto& from, auto&, outgoing_frame& frame) {
@@ -386,14 +386,17 @@ TEST_CASE("circuits from one address are few, whatever leads to them") {
     return memory_network::fate::arrives;
   });
   const std::vector<connection_id> lines{x.a.dial(x.b), x.a.dial(x.b)};
+  // Who came in is a hub by its own word alone.
   for (auto line : lines)
-    for (std::uint32_t i = 1; i <= 100; ++i)
-      x.a.it->send(line, {encode(circuit_open{i, x.hub.id, "192.0.2.1"}), {}});
-  // As long as these have time to prove something, a school's get in.
-  for (std::uint32_t i = 101; i <= 120; ++i)
-    for (auto line : lines)
-      x.a.it->send(line,
-                   {encode(circuit_open{i, x.hub.id, "198.51.100.1"}), {}});
+    for (std::uint32_t i = 1; i <= 100; ++i) {
+      const auto host = "192.0." + std::to_string(i) + ".1";
+      x.a.it->send(line, {encode(circuit_open{i, x.hub.id, host}), {}});
+    }
+  // As long as these have time to prove something, a school's get in by the hub
+  // that was dialled.
+  const auto to_b = x.hub.accepted[1];
+  for (std::uint32_t i = 101; i <= 140; ++i)
+    x.hub.it->send(to_b, {encode(circuit_open{i, x.a.id, "198.51.100.1"}), {}});
   x.w.run();
   CHECK(refused == 200 - limits::circuits_of_a_home);
 }

@@ -184,6 +184,30 @@ TEST_CASE("the list that most donors name is chosen, and a draw changes none") {
   CHECK(x.outvoted(key, third.most, 4).empty());
 }
 
+TEST_CASE("a donor has one vote, whatever it names") {
+  piece_lists x;
+  const blob_key key{true, 7};
+  for (std::uint8_t i = 1; i <= 9; ++i)
+    x.name(id_of(1), list_of(7, i, false), true, at(0s));
+  x.name(id_of(2), list_of(7, 50, false), true, at(0s));
+  const auto third = x.name(id_of(3), list_of(7, 50, false), true, at(0s));
+  CHECK(third.chosen_now);
+  CHECK(x.outvoted(key, third.most, 3) == std::set<peer_id>{id_of(1)});
+}
+
+TEST_CASE("who names many means alone is known") {
+  piece_lists x;
+  for (std::uint8_t step = 8; step <= 12; ++step)
+    for (std::uint8_t who : {1, 2})
+      x.name(id_of(who), list_of(step, 1, true), true, at(0s));
+  CHECK_FALSE(x.alone_with(0, 2));
+  for (std::uint8_t step = 20; step <= 24; ++step)
+    x.name(id_of(3), list_of(step, 1, true), true, at(0s));
+  CHECK_FALSE(x.alone_with(5, 2));
+  CHECK(x.alone_with(4, 2) == id_of(3));
+  CHECK_FALSE(x.alone_with(4, 1));
+}
+
 TEST_CASE("what is here is not thrown away for the word of one") {
   for (bool lied : {false, true}) {
     CAPTURE(lied);
@@ -205,8 +229,9 @@ TEST_CASE("means are found by the state that they lead to") {
   x.name(id_of(2), list_of(9, 1, true), true, at(0s));
   CHECK(x.leading_to(named(8), true) == blob_key{false, 8});
   CHECK_FALSE(x.leading_to(named(8), false));
-  CHECK(x.any_behind(8));
-  CHECK_FALSE(x.any_behind(9));
+  CHECK(x.any_behind(8, 2));
+  CHECK_FALSE(x.any_behind(8, 3));
+  CHECK_FALSE(x.any_behind(9, 0));
   x.forget(id_of(1));
   CHECK(x.unheld() == std::vector<blob_key>{{false, 8}});
 }

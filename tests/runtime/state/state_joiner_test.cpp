@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint64_t values = 40000; // A state of 30 pieces, means of 10.
 
-enum class manner { good, wrong_bytes, wrong_list, mute };
+enum class manner { good, wrong_bytes, wrong_list, mute, invents_means };
 
 struct scene {
   struct source {
@@ -156,11 +156,25 @@ struct scene {
       later(x.free + x.delay, [this, id, m] {
         if (!sources.at(id).alive || m.to != id_of(200))
           return;
-        if (auto r = std::get_if<state_manifest>(&m.content))
+        if (auto r = std::get_if<state_manifest>(&m.content)) {
           joiner.read(id, *r, now());
+          if (sources.at(id).how == manner::invents_means && !r->mean)
+            invent_means(id, *r);
+        }
         if (auto r = std::get_if<state_piece>(&m.content))
           joiner.read(id, *r, m.body, now());
       });
+    }
+  }
+
+  void invent_means(const peer_id& id, state_manifest x) {
+    x.mean = true;
+    x.bytes = values * sizeof(float);
+    x.pieces.resize((x.bytes + x.piece_bytes - 1) / x.piece_bytes);
+    for (std::size_t i = 0; i < invented; ++i) {
+      x.step += 2;
+      x.state.bytes[0] ^= static_cast<std::uint8_t>(i + 1);
+      joiner.read(id, x, now());
     }
   }
 
@@ -231,6 +245,7 @@ struct scene {
   duration waited{0};
   std::size_t fetches = 0;
   std::size_t requests = 0;
+  std::size_t invented = 1;
 };
 
 } // namespace
@@ -261,6 +276,24 @@ TEST_CASE("who lists other pieces than most is left out by name") {
   CHECK(x.fetches == 1);
   REQUIRE(x.faults.size() == 1);
   CHECK(x.faults[0].peer == id_of(2));
+}
+
+TEST_CASE("means that one donor has invented stop no fetch") {
+  scene x{3};
+  x.sources.at(id_of(2)).how = manner::invents_means;
+  SUBCASE("one, which nobody can have") {
+  }
+  SUBCASE("more than others can be late with") {
+    x.invented = limits::means_of_one_donor + 100;
+  }
+  x.fetch();
+  REQUIRE(x.enter(60s));
+  x.check_entered();
+  CHECK(x.failures.empty());
+  CHECK(x.fetches == 1);
+  for (const auto& fault : x.faults)
+    CHECK(fault.peer == id_of(2));
+  CHECK(x.faults.empty() == (x.invented == 1));
 }
 
 TEST_CASE("a version put aside is gone on with") {

@@ -1,8 +1,7 @@
 /// Large frames and unread answers: what strangers make a peer hold.
 #include <doctest/doctest.h>
 
-#include "runtime/strangers/large_frames.hpp"
-#include "runtime/strangers/unread_answers.hpp"
+#include "runtime/strangers/stranger_desk.hpp"
 
 using namespace potluck;
 using namespace std::chrono_literals;
@@ -54,18 +53,25 @@ TEST_CASE("a large frame is not overtaken for ever by small ones") {
 
 TEST_CASE("one that does not come makes room for who waits for it") {
   auto x = room();
+  std::size_t come = 20; // Of the second.
+  const large_frames::progress progress
+      = [&](connection_id id) { return id == 2 ? come : 0; };
   CHECK(x.begin(1, "192.0.2.1", 40, begin));
   CHECK(x.begin(2, "192.0.2.2", 20, begin));
-  CHECK_FALSE(x.too_slow(begin + 1h)); // Nobody waits.
+  CHECK_FALSE(x.too_slow(begin + 1h, progress)); // Nobody waits.
   CHECK_FALSE(x.begin(3, "192.0.2.2", 30, begin));
-  CHECK_FALSE(x.too_slow(begin + 6s)); // 20 bytes take 2 s, and the grace.
-  CHECK(x.too_slow(begin + 7s) == 2);  // The first does not help the third.
+  // 20 bytes take 2 s, and the grace. The first does not help the third.
+  CHECK_FALSE(x.too_slow(begin + 7s, progress));
+  CHECK(x.too_slow(begin + 7s + 1ms, progress) == 2);
+  come = 0; // However long it said that it is.
+  CHECK_FALSE(x.too_slow(begin + 5s, progress));
+  CHECK(x.too_slow(begin + 5s + 1ms, progress) == 2);
   x.over(2);
   CHECK(x.next(begin + 7s) == ids{3});
 }
 
 TEST_CASE("sixty that stop a byte short hold what one home may") {
-  large_frames x;
+  large_frames x{{limits::large_frames_bytes, limits::large_frames_of_a_home}};
   std::size_t held = 0;
   for (connection_id id = 1; id <= 60; ++id)
     held += x.begin(id, "198.51.100.1", 16 << 20, begin) ? 16 << 20 : 0;
@@ -83,6 +89,23 @@ TEST_CASE("sixty that stop a byte short hold what one home may") {
     now = x.next(begin);
   }
   CHECK(sent == 40);
+}
+
+TEST_CASE("room for medium frames is taken by no larger one") {
+  stranger_desk x{1000, 100};
+  for (connection_id id = 1; id <= 40; ++id) {
+    const auto host = "192.0." + std::to_string(id) + ".1";
+    CHECK(x.begins_large(id, host, 17 << 20, begin) == (id <= 2));
+  }
+  CHECK(x.begins_large(99, "198.51.100.1", 500 << 10, begin));
+  CHECK(x.next_large(begin).empty());
+  // Those that bring nothing leave theirs to others.
+  const large_frames::progress nothing = [](connection_id) { return 0; };
+  const auto late = begin + limits::large_frame_grace + 1ms;
+  const auto gone = x.too_slow(late, nothing);
+  REQUIRE(gone);
+  x.ended(gone->id, late);
+  CHECK(x.next_large(late) == ids{3});
 }
 
 TEST_CASE("while too much waits, the home goes for which most does") {

@@ -202,7 +202,7 @@ struct home {
       auto how = secure();
       who = how.key->id();
       peer = std::make_unique<node>(make_uv_transport(how));
-      CHECK(peer->net->listen({"0.0.0.0", 7000}));
+      CHECK(peer->net->listen({"::", 7000}));
       CHECK(peer->net->local_addresses()
             == std::vector<address>{{"192.168.1.2", 7000}});
     });

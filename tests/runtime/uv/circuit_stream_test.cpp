@@ -25,10 +25,9 @@ public:
 
 /// A circuit's two ends, without a hub.
 struct circuit {
-  explicit circuit(large_frame_bytes pool)
-      : near{make_circuit_stream(tls, true, near_hears,
-                                 std::make_shared<std::atomic<std::size_t>>())},
-        far{make_circuit_stream(tls, false, far_hears, std::move(pool))} {
+  circuit()
+      : near{make_circuit_stream(tls, true, near_hears)},
+        far{make_circuit_stream(tls, false, far_hears)} {
     near->begin();
     far->begin();
     for (int i = 0; i < 4; ++i) {
@@ -63,32 +62,22 @@ struct circuit {
 
 } // namespace
 
-TEST_CASE("large frames that come by circuits share their room") {
-  constexpr std::size_t most = std::size_t{32} << 20;
-  auto pool = std::make_shared<std::atomic<std::size_t>>(0);
-  circuit one{pool}, other{pool}, small{pool};
-  CHECK(one.send(max_body_bytes - 100, 1 << 20) == "");
-  auto late = std::make_unique<circuit>(pool);
-  CHECK(late->send(max_body_bytes - 100, 1 << 20) == "");
-  CHECK(other.send(max_body_bytes, 1 << 20)
-        == "too much comes by circuits at once");
-  // Pieces of states need none of it.
-  CHECK(small.send(64 * 1024, most) == "");
-  CHECK(small.far_hears.frames == 1);
-  // What is whole, or over, leaves its room.
-  CHECK(circuit::pass(*one.near, *one.far, most) == "");
-  CHECK(one.far_hears.frames == 1);
-  late.reset();
-  CHECK(small.send(max_body_bytes, most) == "");
-  CHECK(small.far_hears.frames == 2);
+TEST_CASE("of a frame that comes by a circuit what has come is known") {
+  circuit x;
+  CHECK(x.far->begun() == 0);
+  CHECK(x.send(max_body_bytes, 1 << 20) == "");
+  CHECK(x.far->begun() > 900 << 10);
+  CHECK(x.far->begun() < 1100 << 10);
+  CHECK(circuit::pass(*x.near, *x.far, max_body_bytes * 2) == "");
+  CHECK(x.far_hears.frames == 1);
+  CHECK(x.far->begun() == 0);
 }
 
 TEST_CASE(
     "who opens a circuit and proves nothing is not listened to for long") {
   tls_context tls{key_pair::generate()};
   listener hears;
-  auto far = make_circuit_stream(tls, false, hears,
-                                 std::make_shared<std::atomic<std::size_t>>(0));
+  auto far = make_circuit_stream(tls, false, hears);
   far->begin();
   // A message of the handshake that never ends.
   std::vector<std::uint8_t> record{22, 3, 1, 0x10, 0, 1, 0, 0xff, 0xff};

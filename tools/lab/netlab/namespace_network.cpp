@@ -150,9 +150,7 @@ public:
       return "--listen=" + to_string(address{on, ports_.at(x)});
     };
     // Behind a router its address is found out, as at home.
-    if (hosts_[x].has_router())
-      return {listen("0.0.0.0")};
-    if (hosts_[x].speaks() == versions::six)
+    if (hosts_[x].has_router() || hosts_[x].speaks() == versions::six)
       return {listen("::")};
     std::vector<std::string> result{listen(address_of(x))};
     if (hosts_[x].speaks() == versions::both)

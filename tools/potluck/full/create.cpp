@@ -288,7 +288,7 @@ command create_command() {
                "[OPTION]...";
   spec.positionals = 1;
   spec.options = own_options();
-  for (auto& x : network_options("0.0.0.0:0"))
+  for (auto& x : network_options())
     if (x.name == "identity-dir")
       spec.options.push_back(x);
   for (auto& x : settings_options())

@@ -152,7 +152,7 @@ command doctor_command() {
   spec.positionals = 1;
   spec.options = {
       {"json", cli::option_kind::flag, "", "Print the findings as JSON.", ""}};
-  for (auto& x : network_options("0.0.0.0:0"))
+  for (auto& x : network_options())
     if (x.name != "log-json")
       spec.options.push_back(x);
   for (auto& x : settings_options())

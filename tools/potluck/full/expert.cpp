@@ -194,7 +194,7 @@ command expert_command() {
   spec.options = own_options();
   for (auto& option : admission_options())
     spec.options.push_back(option);
-  for (auto& option : network_options("0.0.0.0:0"))
+  for (auto& option : network_options())
     spec.options.push_back(option);
   return {spec, run};
 }
