@@ -22,9 +22,10 @@ public:
   static constexpr auto longest = std::chrono::seconds{10};
   /// And for so long whatever it brings.
   static constexpr auto longest_in_all = limits::circuit_drain;
-  /// Bytes of a stranger's: many of a state's pieces. One whose call of an
-  /// expert comes in that moment has to come again.
-  static constexpr std::size_t most_of_a_stranger = std::size_t{1} << 20;
+  /// Bytes of a stranger's: twice what a connection brings of a state's pieces
+  /// before somebody takes them. One whose call of an expert comes in that
+  /// moment has to come again.
+  static constexpr std::size_t most_of_a_stranger = std::size_t{2} << 20;
 
   struct frame {
     connection_id on = 0;
