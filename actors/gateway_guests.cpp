@@ -95,6 +95,7 @@ void gateway_guests::begin_session(guest& g, connection_id id,
                      how_.relays_experts,
                      g.trusted,
                      homes_,
+                     held_,
                      how_.gate,
                      theirs.role == role::bootstrap};
   g.session = self_->spawn(potluck::session, std::move(how));

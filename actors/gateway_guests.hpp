@@ -20,6 +20,7 @@
 #include "actors/line_maker.hpp"
 #include "actors/supervisor.hpp"
 #include "runtime/admission/admission_gate.hpp"
+#include "runtime/relay/held_frames.hpp"
 #include "runtime/strangers/letter_allowance.hpp"
 #include "runtime/strangers/partners.hpp"
 
@@ -126,6 +127,7 @@ private:
   std::map<peer_id, guest> guests_;
   partners partners_;
   std::shared_ptr<homes_letters> homes_ = std::make_shared<homes_letters>();
+  held_frames::counter held_ = std::make_shared<std::atomic<std::size_t>>(0);
 };
 
 } // namespace potluck

@@ -30,6 +30,7 @@ void session_state::init(session_actor::pointer self, session_config config) {
   self_->monitor(config_.gateway);
   pulse_.emplace(self_->clock().now());
   letters_.emplace(config_.peer.where.host, config_.homes);
+  held_.emplace(config_.held);
   if (config_.gate)
     stands_ = config_.gate->of(config_.peer.id);
   arm();
@@ -116,17 +117,17 @@ void session_state::on(const frame_arrived& x) {
   pulse_->heard(now);
   if (!lines_.holds(x.id)) {
     if (relaying_transport::is_circuit(x.id))
-      held_.circuit_spoke(now);
+      held_->circuit_spoke(now);
     read(x.id, x.frame);
     return;
   }
-  held_.hold(x.id, x.frame, now);
+  held_->hold(x.id, x.frame, now);
   look_at_held();
 }
 
 bool session_state::look_at_held() {
   const bool stranger = !config_.trusted || !*config_.trusted;
-  if (held_.in_order(stranger, self_->clock().now()))
+  if (held_->in_order(stranger, self_->clock().now()))
     return true;
   end(caf::exit_reason::remote_link_unreachable,
       "too much waited, or for too long, for a circuit's last frame");
@@ -135,8 +136,8 @@ bool session_state::look_at_held() {
 
 void session_state::release() {
   // One of them may end all.
-  while (held_.first() != 0 && !lines_.holds(held_.first()))
-    for (const auto& x : held_.take())
+  while (held_->first() != 0 && !lines_.holds(held_->first()))
+    for (const auto& x : held_->take())
       read(x.on, x.what);
   // What it still has to send follows.
   constexpr std::chrono::milliseconds drain{limits::circuit_drain};
@@ -346,7 +347,7 @@ void session_state::end(caf::exit_reason why, const std::string& reason) {
   for (auto id : lines_.all())
     config_.network->close(id);
   lines_.clear();
-  held_.take();
+  held_->take();
   self_->quit(caf::error{static_cast<std::uint8_t>(why), caf::atom("exit"),
                          caf::make_message(reason)});
 }

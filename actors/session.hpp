@@ -30,6 +30,8 @@ struct session_config {
   std::shared_ptr<const std::atomic<bool>> trusted = {};
   /// What strangers' homes send; null for nobody's.
   std::shared_ptr<homes_letters> homes = {};
+  /// Of all sessions; null for this one's alone.
+  held_frames::counter held = {};
   /// Whom this peer's run admits; null: everybody.
   std::shared_ptr<admission_gate> gate = {};
   bool is_bootstrap = false; ///< The peer: it takes part in no run.
@@ -85,7 +87,7 @@ private:
   session_handles wired_;
   line_order lines_;
   caf::actor_clock::time_point last_line_; ///< Was added.
-  held_frames held_;
+  std::optional<held_frames> held_;
   bool said_no_line_ = false; ///< That a direct one is needed.
   std::optional<session_pulse> pulse_;
   std::optional<letter_intake> letters_;

@@ -125,6 +125,9 @@ TEST_CASE("how others get here is told, and of which kind the router is") {
   }
   SUBCASE("it is not certain") {
     CHECK(of_reach(x).at(0).how == grade::unknown);
+    x.mapping = port_mapping{{"203.0.113.1", 7000}, {}, "UPnP", ""};
+    CHECK(of_reach(x).back().how == grade::unknown);
+    CHECK(mentions(of_reach(x).back(), "nobody has tried it"));
   }
   SUBCASE("a router opened a port") {
     x.kind = reach::mapped;

@@ -162,7 +162,7 @@ std::vector<finding> of_reach(const reach_facts& x) {
   const auto at = to_string(x.where);
   const std::string remedy = "forward TCP port " + std::to_string(x.where.port)
                              + " in the router, and start peers with --listen "
-                               "0.0.0.0:"
+                               "[::]:"
                              + std::to_string(x.where.port);
   if (x.asked && !x.reachable) {
     how.how = grade::degraded;
@@ -210,10 +210,16 @@ std::vector<finding> of_reach(const reach_facts& x) {
     result.push_back({"port mapping", grade::good,
                       "the router opens ports by " + x.mapping->how, ""});
   } else {
-    result.push_back({"port mapping", grade::degraded,
-                      "the router says by " + x.mapping->how
-                          + " that it opened " + to_string(x.mapping->outside)
-                          + ", but nobody gets through",
+    const auto opened = "the router says by " + x.mapping->how
+                        + " that it opened " + to_string(x.mapping->outside);
+    // Peers go to one address once a minute.
+    result.push_back(
+        x.reachable
+            ? finding{"port mapping", grade::unknown,
+                      opened + ", and nobody has tried it yet",
+                      "ask the doctor again in a minute"}
+            : finding{"port mapping", grade::degraded,
+                      opened + ", but nobody gets through",
                       "another router or the provider's may stand before it: "
                       "ask for a public address"});
   }

@@ -78,3 +78,22 @@ TEST_CASE("a stranger's large frames do not wait") {
   x.hold(7, frame(1), start);
   CHECK(x.in_order(true, start));
 }
+
+TEST_CASE("all sessions together hold no more than fits") {
+  const auto all = std::make_shared<std::atomic<std::size_t>>(0);
+  incoming_frame piece;
+  piece.body.size = held_frames::most_of_a_stranger / 2;
+  std::vector<std::unique_ptr<held_frames>> sessions;
+  const auto enough = held_frames::most_of_all / piece.body.size + 1;
+  while (sessions.size() < enough) {
+    sessions.push_back(std::make_unique<held_frames>(all));
+    CHECK(sessions.back()->in_order(true, start));
+    sessions.back()->hold(7, piece, start);
+  }
+  CHECK_FALSE(sessions.back()->in_order(true, start));
+  CHECK(sessions.back()->in_order(false, start));
+  sessions.front()->take(); // What was taken counts no more,
+  CHECK(sessions.back()->in_order(true, start));
+  sessions.clear(); // nor what nobody holds.
+  CHECK(*all == 0);
+}
