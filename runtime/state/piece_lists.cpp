@@ -23,6 +23,7 @@ piece_lists::named piece_lists::name(const peer_id& from,
   if (mine.donors.empty())
     mine.manifest = x;
   mine.donors.insert(from);
+  mine.most = std::max(mine.most, mine.donors.size());
   std::size_t voters = 0;
   auto best = b.lists.begin();
   for (auto i = b.lists.begin(); i != b.lists.end(); ++i) {
@@ -105,7 +106,7 @@ bool piece_lists::any_behind(std::uint64_t step, std::size_t votes) const {
                      blobs_.upper_bound({false, ~std::uint64_t{0}}),
                      [&](auto& x) {
                        const auto* list = chosen(x.first);
-                       return list != nullptr && list->donors.size() >= votes;
+                       return list != nullptr && list->most >= votes;
                      });
 }
 

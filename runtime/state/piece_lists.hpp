@@ -35,6 +35,7 @@ public:
   struct list {
     state_manifest manifest;
     std::set<peer_id> donors; ///< Those that named it and have not gone since.
+    std::size_t most = 0;     ///< They have been so many at a time.
   };
   struct choice {
     const list* what;
@@ -55,7 +56,7 @@ public:
   /// Means that nobody names any more.
   std::vector<blob_key> unheld() const;
   /// Whether a list is believed of a mean behind this step, and so many donors
-  /// name it.
+  /// name it, or did so together.
   bool any_behind(std::uint64_t step, std::size_t votes) const;
   /// A donor that names more than so many means that fewer than so many donors
   /// do.

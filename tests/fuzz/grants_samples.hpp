@@ -37,6 +37,7 @@ inline std::string token(const key_pair& by, std::string backing = {}) {
   x.holder.bytes = by.public_half().bytes;
   x.not_before_ms = 1'700'000'000'000;
   x.expiry_ms = x.not_before_ms + 3'600'000;
+  x.last = backing; // Where there is one.
   x.backing = std::move(backing);
   return to_bytes(issue(x, *signatures_of(by)));
 }
