@@ -65,7 +65,7 @@ TEST_CASE("an insecure peer keeps to this machine") {
   check_refused(
       s.run("everywhere", {"bootstrap", "--insecure", "--identity-dir",
                            s.path("everywhere")}),
-      {"cannot listen on 0.0.0.0:7000", "insecure", "listen at 127.0.0.1:0"});
+      {"cannot listen on [::]:7000", "insecure", "listen at 127.0.0.1:0"});
   check_refused(
       s.run("far", alone(s, "far")
                        + words{"--insecure", "--peer", "203.0.113.1:7000"}),
