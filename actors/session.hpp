@@ -30,7 +30,8 @@ struct session_config {
   std::shared_ptr<const std::atomic<bool>> trusted = {};
   /// What strangers' homes send; null for nobody's.
   std::shared_ptr<homes_letters> homes = {};
-  /// Of all sessions; null for this one's alone.
+  /// Bytes that all sessions hold until circuits fall silent; null: this one's
+  /// alone count.
   held_frames::counter held = {};
   /// Whom this peer's run admits; null: everybody.
   std::shared_ptr<admission_gate> gate = {};

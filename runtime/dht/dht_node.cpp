@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "messages/limits.hpp"
+#include "runtime/dialable.hpp"
 #include "runtime/fault_points.hpp"
 
 namespace potluck {
@@ -19,21 +20,22 @@ bool among(const known_marks& marks, std::uint32_t mark) {
 } // namespace
 
 std::optional<contact> dht_node::joined(const contact& who, time_point now) {
-  came(who);
-  connected_[who.id] = who.where;
+  connected_[who.id] = {who.where, true};
   silent_.heard(who.id);
   return table_.seen(who, now).ping;
 }
 
 void dht_node::routes_no_more(const peer_id& who) {
-  connected_.erase(who);
+  if (const auto at = connected_.find(who); at != connected_.end())
+    at->second.is_node = false;
   table_.remove(who);
 }
 
 void dht_node::lives(const peer_id& who, time_point now) {
   silent_.heard(who);
-  if (const auto at = connected_.find(who); at != connected_.end())
-    table_.seen({who, at->second}, now);
+  if (const auto at = connected_.find(who);
+      at != connected_.end() && at->second.is_node)
+    table_.seen({who, at->second.where}, now);
 }
 
 std::vector<contact> dht_node::seeds(const record_key& target) const {
@@ -99,8 +101,9 @@ records_stored dht_node::answer(const peer_id& from, store_records x,
       from, std::move(x.records),
       [](auto&, auto&) { return std::optional<std::uint64_t>{}; }, now);
   // Whoever comes by way of a hub shares one: where it is nobody can see.
-  const auto at = networks_.find(from);
-  const auto network = at == networks_.end() ? "?" : at->second;
+  const auto at = connected_.find(from);
+  const auto network
+      = at == connected_.end() ? "?" : network_of(at->second.where.host);
   std::uint32_t accepted = 0;
   for (auto& record : sound) {
     if (strikes(fault_point::record_refused))

@@ -11,7 +11,6 @@
 #include "runtime/dht/record_store.hpp"
 #include "runtime/dht/routing_table.hpp"
 #include "runtime/dht/silent_nodes.hpp"
-#include "runtime/dialable.hpp"
 
 namespace potluck {
 
@@ -31,7 +30,7 @@ public:
   /// Somebody that is no node has connected, from there and not by way of a
   /// hub.
   void came(const contact& who) {
-    networks_[who.id] = network_of(who.where.host);
+    connected_[who.id] = {who.where, false};
   }
   /// A node has connected.
   /// @returns One to ping, which may have gone: its place is wanted.
@@ -39,7 +38,6 @@ public:
   /// It is connected no more. It may come back.
   void left(const peer_id& who) {
     connected_.erase(who);
-    networks_.erase(who);
   }
   /// It is none any more.
   void routes_no_more(const peer_id& who);
@@ -120,8 +118,11 @@ private:
   silent_nodes silent_;
   record_store store_;
   notary notary_;
-  std::map<peer_id, address> connected_;    ///< Nodes.
-  std::map<peer_id, std::string> networks_; ///< Of all that came directly.
+  struct connection {
+    address where;
+    bool is_node = false;
+  };
+  std::map<peer_id, connection> connected_; ///< Directly.
 };
 
 } // namespace potluck

@@ -139,6 +139,10 @@ void state_joiner::vote(const peer_id& from, const state_manifest& x,
   if (named.coming && version_.means_only())
     actions_.push_back(std::move(*named.coming));
   ban(named.liars, named.lie, now);
+  for (auto who = inventor(); who && panel_.find(*who); who = inventor()) {
+    ban({*who}, "it lists means that most donors do not know of", now);
+    download_.drop_unheld();
+  }
 }
 
 /// Those of `peers` that were asked have lied.
@@ -311,31 +315,14 @@ state_actions state_joiner::refused(const std::string& why, time_point now) {
 }
 
 void state_joiner::advance(time_point now) {
-  // What fewer than half of those say that serve stops nothing.
-  const auto serving = panel_.that(donor_panel::answer::serves).size();
-  const auto votes = std::max<std::size_t>((serving + 1) / 2, 1);
-  const auto too_many = [&] {
-    const auto count = download_.means_known();
-    return count * goal_.values * sizeof(float) > most_.mean_bytes
-           || count > most_.means;
-  };
-  for (;;) {
-    const auto alone = download_.lists().alone_with(
-        too_many() ? download_.means_known() / 2 : limits::means_of_one_donor,
-        votes);
-    if (!alone || !panel_.find(*alone))
-      break;
-    ban({*alone}, "it lists means that most donors do not know of", now);
-    download_.drop_unheld();
-  }
-  if (too_many()) {
+  if (too_many_means()) {
     fail("more steps passed than this peer can keep the means of; it starts "
          "again at a newer version",
          now);
     return;
   }
   const auto next = course_.at() + 1;
-  auto view = download_.behind(course_.at(), votes);
+  auto view = download_.behind(course_.at(), votes());
   view.asked = !panel_.that(donor_panel::answer::none).empty()
                || !panel_.that(donor_panel::answer::busy).empty();
   view.expected = version_.means_only() && course_.at() < goal_.step;

@@ -11,12 +11,15 @@
 /// `mean_course` what the trainer does next. README.md tells the whole story.
 #pragma once
 
+#include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 
 #include "runtime/state/blob_download.hpp"
 #include "runtime/state/donor_panel.hpp"
 #include "runtime/state/fetch_account.hpp"
+#include "runtime/state/limits.hpp"
 #include "runtime/state/mean_course.hpp"
 #include "runtime/state/version_choice.hpp"
 
@@ -92,6 +95,22 @@ private:
   void decide(time_point now);
   void request_pieces(time_point now);
   void finish_state(time_point now);
+  /// Donors that have to name a mean: half of those that serve.
+  std::size_t votes() const {
+    return std::max<std::size_t>((panel_.count().serving + 1) / 2, 1);
+  }
+  bool too_many_means() const {
+    const auto count = download_.means_known();
+    return count * goal_.values * sizeof(float) > most_.mean_bytes
+           || count > most_.means;
+  }
+  /// One that lists too many means that others do not know of, if any does.
+  std::optional<peer_id> inventor() const {
+    return download_.lists().alone_with(too_many_means()
+                                            ? download_.means_known() / 2
+                                            : limits::means_of_one_donor,
+                                        votes());
+  }
   void advance(time_point now);
   void fail(const std::string& reason, time_point now, bool keep = false);
   void end();
