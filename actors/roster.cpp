@@ -15,6 +15,12 @@ namespace {
 
 using parting = peer_ledger::parting;
 
+parting why(const peer_left& x) {
+  if (!x.orderly)
+    return parting::lost;
+  return x.unneeded ? parting::unneeded : parting::left;
+}
+
 } // namespace
 
 void roster_state::init(roster_actor::pointer self, roster_config config) {
@@ -155,14 +161,14 @@ void roster_state::on_down(const caf::down_msg& x) {
   auto seat = seats_.find(news.id);
   if (seat == seats_.end() || seat->second.session.address() != x.source)
     return; // It has come back with another session.
+  news.unneeded = news.orderly && seat->second.unneeded;
   seats_.erase(seat);
   guests_->left(news.id);
   if (!news.orderly) // It may be on another side.
     lookup_->is_missing();
   dialling_.look_soon_for(news.id, scene());
   if (!ledger_->is_banned(news.id, now()))
-    ledger_->disconnected(news.id, news.orderly ? parting::left : parting::lost,
-                          now());
+    ledger_->disconnected(news.id, why(news), now());
   tell_everybody(news);
   say({"departure",
        {{"peer", short_name(news.id)},
@@ -360,8 +366,10 @@ void roster_state::publish() {
 void roster_state::on(const tick&) {
   for (auto& who : dialling_.due(*ledger_, scene(), now()))
     dial(who);
-  for (auto& id : dialling_.surplus(scene(), now()))
+  for (auto& id : dialling_.surplus(scene(), now())) {
+    seats_.at(id).unneeded = true;
     self_->send(wired_.gateway, drop_peer{id, "hands its gradients to others"});
+  }
   if (auto word = contact_->look(ledger_->most_failed_seed_dials(), now()))
     word->over
         ? self_->send(wired_.observer, peer_over{word->sentence, true})

@@ -89,6 +89,7 @@ private:
   struct seat {
     peer_joined news;
     session_actor session;
+    bool unneeded = false; ///< This peer parts with it.
   };
 
   time_point now() const {

@@ -59,7 +59,7 @@ void router_state::on(const peer_joined& x) {
 void router_state::on(const peer_left& x) {
   node_->left(x.id);
   swarm_.left(x.id);
-  if (x.orderly)
+  if (x.orderly && !x.unneeded)
     on(routes_no_more{x.id});
   carry_out(client_->lost(x.id, now()));
 }

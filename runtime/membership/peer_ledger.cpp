@@ -179,7 +179,12 @@ void peer_ledger::disconnected(const peer_id& who, parting why,
     return;
   addresses_.release(who);
   const bool bans = why == parting::refused || why == parting::misbehaved;
-  seeds_.wait_for(who, now + (bans ? ban : dial_backoff::longest));
+  duration rest = dial_backoff::longest;
+  if (bans)
+    rest = ban;
+  else if (why == parting::unneeded)
+    rest = {};
+  seeds_.wait_for(who, now + rest);
   auto at = rows_.find(who);
   if (bans) {
     auto* x = at != rows_.end() ? &at->second : make_room(who, false, now);
@@ -201,7 +206,10 @@ void peer_ledger::disconnected(const peer_id& who, parting why,
       x.dial.failures = 0;
     x.state = state::known;
     x.vouched = now;
-    x.dial.failed(now, random_);
+    if (why == parting::unneeded)
+      x.dial.due = now;
+    else
+      x.dial.failed(now, random_);
   }
 }
 

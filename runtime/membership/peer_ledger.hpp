@@ -66,6 +66,7 @@ public:
   /// Why a connection ended.
   enum class parting {
     left,       ///< It said goodbye: forgotten, until somebody vouches again.
+    unneeded,   ///< We said so: it may be dialled as soon as it is needed.
     lost,       ///< Silence or a broken line: dialled again after a backoff.
     refused,    ///< One side refused the other: banned for a while.
     misbehaved, ///< It broke the protocol: banned for a while.

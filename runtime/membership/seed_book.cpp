@@ -44,7 +44,7 @@ void seed_book::reached(const address& where, const peer_id& who, bool is_self,
 void seed_book::wait_for(const peer_id& who, time_point until) {
   for (auto& [where, x] : seeds_)
     if (x.holder == who)
-      x.backoff.due = std::max(x.backoff.due, until);
+      x.backoff.due = until;
 }
 
 bool seed_book::is_of_user(const peer_id& who) const {

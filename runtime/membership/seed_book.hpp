@@ -85,7 +85,7 @@ public:
   /// only helps out, should that fail, from `due` on.
   void reached(const address& where, const peer_id& who, bool is_self,
                time_point due);
-  /// The connection with `who` ended: its seeds wait until then at least.
+  /// The connection with `who` ended: its seeds wait until then.
   void wait_for(const peer_id& who, time_point until);
 
   /// Whether `who` answers where the user has named; hints left out.

@@ -55,7 +55,9 @@ struct peer_joined {
 struct peer_left {
   peer_id id;
   std::string reason;
-  bool orderly = false; ///< It said goodbye.
+  bool orderly = false; ///< One of the two said goodbye.
+  /// That was this peer, which has no need of it: the other is still there.
+  bool unneeded = false;
 };
 
 /// A fresh report of another peer, directly or through the DHT.

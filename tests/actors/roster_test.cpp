@@ -512,8 +512,9 @@ TEST_CASE("a contributor is no node, although it was one before") {
 
 TEST_CASE("a contributor keeps those next to it in its chain, and dials one") {
   desk d;
-  for (std::uint8_t i : {2, 3, 4, 5})
+  for (std::uint8_t i : {2, 3, 4})
     d.arrive(i);
+  const auto unneeded = d.arrive(5);
   own_report mine;
   mine.report.id = peer(1);
   mine.report.charter.bytes[0] = 1;
@@ -535,6 +536,17 @@ TEST_CASE("a contributor keeps those next to it in its chain, and dials one") {
   for (auto& x : d.gateway->all<drop_peer>())
     dropped.insert(x.id);
   CHECK(dropped == std::set<peer_id>{peer(5)});
+  // It is not forgotten: those that are kept may all be lost at one moment.
+  caf::anon_send(unneeded, leave_run{"as the gateway was told"});
+  d.world.settle();
+  REQUIRE(d.router->count<peer_left>() == 1);
+  CHECK(d.router->last<peer_left>().orderly);
+  CHECK(d.router->last<peer_left>().unneeded);
+  d.gateway->clear();
+  caf::anon_send(d.it, links_wanted{false, false, {peer(5)}});
+  d.world.run_for(2 * limits::dialling_interval);
+  REQUIRE(d.gateway->count<dial_contact>() == 1);
+  CHECK(d.gateway->last<dial_contact>().who == contact_of(5));
 }
 
 TEST_CASE("among peers that are all connected the DHT is asked less often") {

@@ -315,6 +315,23 @@ TEST_CASE("who looks records up says what it knows") {
         == known_marks{known_mark(std::string_view{"mine"}, asked.token)});
 }
 
+TEST_CASE("a node that this peer parted with is asked when there are questions") {
+  lone_router x;
+  auto asker = x.system.pretend<records_reader>();
+  x.meet(2);
+  peer_left news{peer(2), "", true};
+  SUBCASE("it has gone itself") {
+  }
+  SUBCASE("it was not needed") {
+    news.unneeded = true;
+  }
+  caf::anon_send(x.it, news);
+  x.gateway->clear();
+  caf::anon_send(x.it, look_up_records{key_of("soup"), asker.handle});
+  x.world.settle();
+  CHECK(x.gateway->count<call>() == (news.unneeded ? 1 : 0));
+}
+
 TEST_CASE("one that invents peers leads nobody astray") {
   three_nodes x;
   // Fifty that "have finished", none of which has said so; one is a member.

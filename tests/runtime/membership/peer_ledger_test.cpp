@@ -264,6 +264,23 @@ TEST_CASE("a peer that says goodbye is forgotten until somebody vouches") {
   CHECK(hear(ledger, peer(1), time_point{2s}) == verdict::added);
 }
 
+TEST_CASE("whom this peer had no need of is there as soon as it has") {
+  peer_ledger ledger{self, 1};
+  time_point now{};
+  ledger.add_seed(seed_address, now);
+  REQUIRE(ledger.due_for_dial(now, 10).size() == 1);
+  ledger.reached(seed_address, id(1), now);
+  ledger.connected(peer(1, 0), now);
+  ledger.connected(peer(2), now);
+  now += 5s;
+  ledger.disconnected(id(1), parting::unneeded, now);
+  ledger.disconnected(id(2), parting::unneeded, now);
+  const auto due = ledger.due_for_dial(now, 10);
+  REQUIRE(due.size() == 2);
+  CHECK(due[0].where == seed_address);
+  CHECK(due[1] == peer(2));
+}
+
 TEST_CASE("who refused or misbehaved is left alone, then given a chance") {
   for (auto why : {parting::refused, parting::misbehaved}) {
     peer_ledger ledger{self, 1};
@@ -504,7 +521,7 @@ TEST_CASE("whatever happens, dials never overlap and the ledger stays sound") {
           break;
         case 4:
           if (linked.erase(who.id) != 0)
-            ledger.disconnected(who.id, static_cast<parting>(random.below(4)),
+            ledger.disconnected(who.id, static_cast<parting>(random.below(5)),
                                 now);
           break;
         default:
