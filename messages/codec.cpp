@@ -50,9 +50,9 @@ void write_envelope(builder& b, const message& x) {
 }
 
 template <std::size_t I>
-void read_envelope(message& out, const wire::Envelope& x) {
-  wire_fields::read(out.emplace<I>(),
-                    *static_cast<const table<I>*>(x.message()));
+bool read_envelope(message& out, const wire::Envelope& x, std::size_t size) {
+  return wire_fields::read(out.emplace<I>(),
+                           *static_cast<const table<I>*>(x.message()), size);
 }
 
 /// An envelope, a message, a setting or a contact, its address: 4 deep. 256
@@ -99,7 +99,8 @@ expected<T> decode_value(const std::string& text, const char* what,
   if (!verify(verifier))
     return failure{"the record does not hold " + std::string{what}};
   T result;
-  wire_fields::read(result, *get(bytes));
+  if (!wire_fields::read(result, *get(bytes), text.size()))
+    return failure{std::string{what} + " names the same bytes twice"};
   auto problem = problem_with(result);
   if (!problem.empty())
     return failure{std::move(problem)};
@@ -108,7 +109,7 @@ expected<T> decode_value(const std::string& text, const char* what,
 
 struct message_codec {
   void (*write)(builder&, const message&);
-  void (*read)(message&, const wire::Envelope&);
+  bool (*read)(message&, const wire::Envelope&, std::size_t);
 };
 
 template <std::size_t... I>
@@ -144,7 +145,8 @@ expected<message> decode(const std::uint8_t* head, std::size_t head_size,
   if (type < 1 || type > codecs.size())
     return failure{"the message is of a type that this version does not know"};
   message result;
-  codecs[type - 1].read(result, envelope);
+  if (!codecs[type - 1].read(result, envelope, head_size))
+    return failure{"the head names the same bytes twice"};
   auto problem = problem_with(result, body_size);
   if (!problem.empty())
     return failure{std::move(problem)};

@@ -167,38 +167,54 @@ fb::Offset<Table> write(builder& b, const T& x, std::index_sequence<I...>) {
 }
 
 // ---- reading ----------------------------------------------------------------
-// Verified before: required fields are there, everything lies in the buffer.
+// Verified before: required fields are there, everything lies in the buffer. But
+// many fields may refer to the same bytes, each of which is a copy here.
+
+/// Bytes that may still be copied: no writer refers to any twice.
+struct allowance {
+  std::size_t left = 0;
+  bool exceeded = false;
+
+  bool spend(std::size_t bytes) {
+    exceeded = exceeded || bytes > left;
+    left -= exceeded ? 0 : bytes;
+    return !exceeded;
+  }
+};
 
 template <class T, class Wire, std::size_t... I>
-void read(T& out, const Wire& x, std::index_sequence<I...>);
+void read(T& out, const Wire& x, allowance& may, std::index_sequence<I...>);
 template <class Field, class Wire>
-void take_field(Field& out, Wire x);
+void take_field(Field& out, Wire x, allowance& may);
 
 /// A number, an enum, a table or a struct.
 template <class T, class Wire>
-void take(T& out, const Wire& x) {
+void take(T& out, const Wire& x, allowance& may) {
   if constexpr (std::is_class_v<T>)
-    read(out, x, all_fields<Wire>);
+    read(out, x, may, all_fields<Wire>);
   else
     out = static_cast<T>(x);
 }
 
 template <class Tag, std::size_t Size, class Wire>
-void take(identifier<Tag, Size>& out, const Wire& x) {
+void take(identifier<Tag, Size>& out, const Wire& x, allowance&) {
   static_assert(sizeof(Wire) == Size);
   std::memcpy(out.bytes.data(), x.bytes()->Data(), Size);
 }
 
-inline void take(std::string& out, const fb::String& x) {
-  out.assign(x.data(), x.size());
+inline void take(std::string& out, const fb::String& x, allowance& may) {
+  if (may.spend(x.size()))
+    out.assign(x.data(), x.size());
 }
 
-inline void take(sentence_field& out, const fb::String& x) {
-  take(out.text, x);
+inline void take(sentence_field& out, const fb::String& x, allowance& may) {
+  take(out.text, x, may);
 }
 
-inline void take(std::string& out, const fb::Vector<std::uint8_t>& x) {
-  out.assign(reinterpret_cast<const char*>(x.data()), x.size());
+inline void take(std::string& out, const fb::Vector<std::uint8_t>& x,
+                 allowance& may) {
+  if (may.spend(x.size()))
+    out.assign(reinterpret_cast<const char*>(x.data()), x.size());
 }
 
 /// A copy of a number or a struct: the verifier aligns the length of a vector,
@@ -213,22 +229,30 @@ Element element(const fb::Vector<Wire>& xs, fb::uoffset_t i) {
 }
 
 template <class T, class Wire>
-void take(std::vector<T>& out, const fb::Vector<fb::Offset<Wire>>& xs) {
+void take(std::vector<T>& out, const fb::Vector<fb::Offset<Wire>>& xs,
+          allowance& may) {
+  if (!may.spend(xs.size() * sizeof(fb::Offset<Wire>)))
+    return;
   out.resize(xs.size());
   for (fb::uoffset_t i = 0; i < xs.size(); ++i)
-    take_field(out[i], xs.Get(i));
+    take_field(out[i], xs.Get(i), may);
 }
 
 template <class T, class Wire>
-void take(std::vector<T>& out, const fb::Vector<Wire>& xs) {
+void take(std::vector<T>& out, const fb::Vector<Wire>& xs, allowance& may) {
   using kind = std::remove_const_t<std::remove_pointer_t<Wire>>;
+  if (!may.spend(xs.size() * sizeof(kind)))
+    return;
   out.resize(xs.size());
   for (fb::uoffset_t i = 0; i < xs.size(); ++i)
-    take_field(out[i], element<kind>(xs, i));
+    take_field(out[i], element<kind>(xs, i), may);
 }
 
 template <class Row, class Number>
-void take(column_field<Row, Number>& out, const fb::Vector<Number>& xs) {
+void take(column_field<Row, Number>& out, const fb::Vector<Number>& xs,
+          allowance& may) {
+  if (!may.spend(xs.size() * sizeof(Number)))
+    return;
   if (out.first)
     out.rows.resize(xs.size());
   if (out.rows.size() != xs.size()) {
@@ -241,23 +265,24 @@ void take(column_field<Row, Number>& out, const fb::Vector<Number>& xs) {
 }
 
 template <class Field, class Wire>
-void take_field(Field& out, Wire x) {
+void take_field(Field& out, Wire x, allowance& may) {
   if constexpr (!std::is_pointer_v<Wire>)
-    take(out, x);
+    take(out, x, may);
   else if (x != nullptr)
-    take(out, *x);
+    take(out, *x, may);
 }
 
 template <class Field, class Wire>
-void take_field(maybe_field<Field>& out, Wire x) {
-  take_field(out.value, x);
+void take_field(maybe_field<Field>& out, Wire x, allowance& may) {
+  take_field(out.value, x, may);
 }
 
 template <class T, class Wire, std::size_t... I>
-void read(T& out, [[maybe_unused]] const Wire& x, std::index_sequence<I...>) {
+void read(T& out, [[maybe_unused]] const Wire& x,
+          [[maybe_unused]] allowance& may, std::index_sequence<I...>) {
   [[maybe_unused]] auto list = fields(out);
   static_assert(std::tuple_size_v<decltype(list)> == sizeof...(I));
-  (take_field(std::get<I>(list), x.template get_field<I>()), ...);
+  (take_field(std::get<I>(list), x.template get_field<I>(), may), ...);
 }
 
 // ---- whole tables -----------------------------------------------------------
@@ -268,10 +293,14 @@ fb::Offset<Table> write(builder& b, const T& x) {
   return write<Table>(b, x, all_fields<Table>);
 }
 
-/// What a verified table holds. @param out New.
+/// What a verified table holds. @param out New. @param size Of all bytes that
+/// it lies in.
+/// @returns False where it refers to some of them twice: `out` lacks something.
 template <class T, class Table>
-void read(T& out, const Table& x) {
-  read(out, x, all_fields<Table>);
+bool read(T& out, const Table& x, std::size_t size) {
+  allowance may{size};
+  read(out, x, may, all_fields<Table>);
+  return !may.exceeded;
 }
 
 } // namespace potluck::wire_fields

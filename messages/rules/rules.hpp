@@ -31,7 +31,7 @@ public:
   /// Plain text of at most `limit` bytes.
   void text(const std::string& x, std::size_t limit, const char* what) {
     name_rule(x.size() <= limit, what, " is too long");
-    name_rule(is_text(x), what, " is not plain text");
+    name_rule(x.size() > limit || is_text(x), what, " is not plain text");
   }
 
   /// A number from 0 to `max_real`.

@@ -57,7 +57,7 @@ artifact_actions artifact_donor::read(const peer_id& from,
   // It begins anew, and does not count what was on its way before.
   auto& before = arrived_[from];
   if (x.arrived < before)
-    budget_.forget(from);
+    budget_.begins_anew(from);
   before = x.arrived;
   const auto* it = find(x.content);
   if (!it || x.piece >= (x.content == it->it.pieces ? 1 : it->it.piece_count()))

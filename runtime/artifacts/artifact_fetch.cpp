@@ -168,10 +168,11 @@ artifact_actions artifact_fetch::read(const peer_id& from,
     declines(from, *key, now);
   } else {
     d.arrived += body.size;
-    d.lately += body.size;
-    d.waits_since.reset();
-    d.rest = {};
+    // What was not asked of it brings nothing, and no patience.
     if (plan_.arrived({from, *key, x.piece}, body.size, now)) {
+      d.lately += body.size;
+      d.waits_since.reset();
+      d.rest = {};
       if (key->state)
         take_piece(from, key->step, x.piece, body);
       else

@@ -1,5 +1,6 @@
 #include "runtime/experts/replica_guard.hpp"
 
+#include "messages/limits.hpp"
 #include "runtime/dialable.hpp"
 #include "runtime/experts/expert_records.hpp"
 #include "runtime/experts/expert_uid.hpp"
@@ -47,7 +48,9 @@ replica_guard::actions replica_guard::offered(const peer_id& from,
   auto s = served_.find(x.uid);
   auto ours = s != served_.end()
               && tenure{x.term, from} < tenure{s->second.term, self_.id};
-  if (leaving_ || ours || x.owner.id != from || !dialable(x.owner)
+  // It would be served here under the next term.
+  if (leaving_ || ours || x.term >= max_term || x.owner.id != from
+      || !dialable(x.owner)
       || !parse_expert_uid(x.uid) || adopting_.count(x.uid) != 0)
     return no;
   switch (book_.offered(x, now)) {

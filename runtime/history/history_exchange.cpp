@@ -43,7 +43,8 @@ history_exchange::outcome history_exchange::joined(const peer_id& who,
   if (!how_.how)
     return result;
   if (how_.keeps) {
-    if (held_.empty() ? trains : has_made_newest(who))
+    if (held_.empty() ? trains && !std::exchange(asked_who_came_, true)
+                      : has_made_newest(who))
       ask(who, result);
     return result;
   }
@@ -107,6 +108,7 @@ history_exchange::outcome history_exchange::told(const peer_id& from,
 
 history_exchange::outcome history_exchange::look(time_point now) {
   outcome result;
+  asked_who_came_ = false;
   if (!how_.keeps || !how_.how)
     return result;
   if (is_alive())

@@ -98,6 +98,9 @@ private:
   std::map<peer_id, guest> guests_;
   std::uint64_t questions_ = 0;
   std::size_t strangers_asked_ = 0;
+  /// By a keeper that holds nothing, since it looked last: an answer can have
+  /// thousands of signatures, and costs its sender none.
+  bool asked_who_came_ = false;
   peer_id last_asked_; ///< By a keeper.
   time_point next_{};  ///< Question of a keeper.
   time_point alive_at_{};

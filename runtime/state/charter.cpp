@@ -244,13 +244,15 @@ expected<charter> charter::from_bytes(const std::string& bytes) {
                    + "; use the same version everywhere"};
   const auto table_bytes = all.integer<std::uint32_t>();
   const auto count = all.integer<std::uint32_t>();
+  if (count > max_files || table_bytes > max_table_bytes)
+    return failure{"the charter's sizes are too large"};
   const std::string table{all.bytes(table_bytes)};
   charter_files files;
   for (std::uint32_t i = 0; i < count && !all.lacks(); ++i) {
     auto name = all.text();
     files[std::move(name)] = all.bytes(all.integer<std::uint32_t>());
   }
-  if (!all.done() || table_bytes > max_table_bytes)
+  if (!all.done())
     return failure{"the charter's sizes do not match its length"};
   if (auto problem = problem_with(files); !problem.empty())
     return failure{problem};

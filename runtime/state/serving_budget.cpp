@@ -1,6 +1,7 @@
 #include "runtime/state/serving_budget.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/state/limits.hpp"
 #include "runtime/strangers/home_of.hpp"
@@ -51,6 +52,31 @@ void serving_budget::forget(const peer_id& joiner) {
   joiners_.erase(known);
 }
 
+void serving_budget::begins_anew(const peer_id& joiner) {
+  auto known = joiners_.find(joiner);
+  if (known == joiners_.end())
+    return;
+  auto& x = known->second;
+  waiting_ -= x.queue.size();
+  x.queue.clear();
+  x.sent = x.arrived = x.queued = 0;
+}
+
+bool serving_budget::is_idle(const served& x, time_point now) {
+  return now - x.moved >= limits::place_patience;
+}
+
+bool serving_budget::is_old(const served& x, time_point now) {
+  return now - x.since >= limits::place_life;
+}
+
+bool serving_budget::lingers(const peer_id& joiner, time_point now) const {
+  const auto known = joiners_.find(joiner);
+  return known != joiners_.end()
+         && (known->second.listens || is_idle(known->second, now)
+             || is_old(known->second, now));
+}
+
 std::optional<peer_id> serving_budget::gives_way(const peer_id& to,
                                                  time_point now) const {
   std::map<std::string, std::size_t> homes;
@@ -63,7 +89,7 @@ std::optional<peer_id> serving_budget::gives_way(const peer_id& to,
   for (const auto& [id, x] : joiners_) {
     if (!takes_place(x))
       continue;
-    if (now - x.moved >= limits::place_patience
+    if (is_idle(x, now)
         && (!idlest || x.moved < joiners_.at(*idlest).moved))
       idlest = id;
     const auto size = homes.at(home(id));
@@ -73,7 +99,7 @@ std::optional<peer_id> serving_budget::gives_way(const peer_id& to,
       fullest = size;
       of_fullest = id;
     }
-    if (now - x.since >= limits::place_life
+    if (is_old(x, now)
         && (!longest || x.since < joiners_.at(*longest).since))
       longest = id;
   }
@@ -129,7 +155,7 @@ serving_budget::verdict serving_budget::ask(const peer_id& joiner,
   x.heard = now;
   const auto before = x.arrived;
   x.arrived = std::min(x.sent, std::max(x.arrived, request.arrived));
-  if (x.arrived > before || x.sent == 0)
+  if (x.arrived > before || !std::exchange(x.asked, true))
     x.moved = now;
   // One piece is always allowed, however large pieces are.
   if (!x.queue.empty()

@@ -54,6 +54,11 @@ public:
     return joiners_.count(joiner) != 0;
   }
   void forget(const peer_id& joiner);
+  /// It begins anew, in the place that it has had since it came: nothing of
+  /// before is on its way to it.
+  void begins_anew(const peer_id& joiner);
+  /// Whether a place brings nothing, or was somebody's for long.
+  bool lingers(const peer_id& joiner, time_point now) const;
   /// Whose place one that was not admitted may have: it brings nothing; or its
   /// home has two more than the other's; or it had it for long. None: nobody's.
   std::optional<peer_id> gives_way(const peer_id& to, time_point now) const;
@@ -92,12 +97,15 @@ private:
     bool small = false;   ///< Takes none of `bounds::joiners`.
     bool paced = true;
     time_point since = {}; ///< It has its place.
-    time_point moved = {}; ///< It asked, or something has arrived.
+    time_point moved = {}; ///< It asked first, or something has arrived.
+    bool asked = false;    ///< Since it came.
     std::uint64_t sent = 0;
     std::uint64_t arrived = 0;
     std::uint64_t queued = 0; ///< Bytes of `queue`.
     std::deque<waiting> queue;
   };
+  static bool is_idle(const served& x, time_point now);
+  static bool is_old(const served& x, time_point now);
   bool takes_place(const served& x) const {
     return !x.small && !x.listens;
   }

@@ -20,7 +20,7 @@ state_actions state_donor::holds(std::uint64_t step, const digest& state,
   journal_.back_to(step, state);
   while (!coming_.empty() && coming_.begin()->first < step)
     forget_coming(coming_.begin());
-  answer_waiting();
+  answer_waiting(now);
   return done(now);
 }
 
@@ -34,11 +34,12 @@ state_actions state_donor::passed(passed_mean mean, time_point now) {
 state_actions state_donor::copied(std::shared_ptr<const training_state> state,
                                   time_point now) {
   auto step = state->step;
-  if (awaited(step) && !version(step)) {
+  if (awaited(step) && !version(step)
+      && versions_.size() < most_.snapshots) {
     auto bytes = state_bytes(*state);
     versions_.emplace_back(std::move(state), piece_bytes_for(bytes));
   }
-  answer_waiting();
+  answer_waiting(now);
   return done(now);
 }
 
@@ -98,10 +99,11 @@ state_donor::coming* state_donor::leading_to(const digest& state) {
   return nullptr;
 }
 
-void state_donor::answer_waiting() {
+void state_donor::answer_waiting(time_point now) {
   std::vector<peer_id> strangers;
   for (auto& id : std::set<peer_id>{unanswered_})
-    if (!answer(id, joiners_.at(id)))
+    if (auto x = joiners_.find(id);
+        x != joiners_.end() && !answer(id, x->second, now))
       strangers.push_back(id);
   for (auto& id : strangers)
     give_up(id);
@@ -129,16 +131,25 @@ state_actions state_donor::read(const peer_id& from, const state_request& x,
     budget_.admit(from, now);
     return done(now);
   }
-  if (known != joiners_.end())
-    give_up(from);
+  if (known != joiners_.end()) {
+    // It keeps the place that it has had for so long, but no other kind's.
+    const auto& before = known->second.wish;
+    const bool same_kind = before.means_only == x.means_only
+                           && before.lists_only == x.lists_only;
+    if (same_kind)
+      budget_.begins_anew(from);
+    else
+      budget_.forget(from);
+    forget_wish(from);
+  }
   joiner asker;
   asker.wish = x;
   asker.means_told = x.step;
   // Who is declined a mean must not keep others from theirs: it would wait for
   // another donor, where somebody who waits for this one may have the place.
-  if (state_.empty() || (x.means_only && !has_means_for(x))) {
-    decline(from, asker);
-  } else if (!x.means_only && x.step > step_ + limits::steps_ahead) {
+  const bool far = !x.means_only && x.step > step_ + limits::steps_ahead;
+  if (state_.empty() || (x.means_only && !has_means_for(x)) || far) {
+    budget_.forget(from);
     decline(from, asker);
   } else if (strikes(fault_point::donor_busy) || !admit(from, x, now)) {
     say_busy(from, x);
@@ -146,7 +157,7 @@ state_actions state_donor::read(const peer_id& from, const state_request& x,
     auto& entry = joiners_[from] = asker;
     unanswered_.insert(from);
     wishes_.insert(x.step);
-    if (answer(from, entry))
+    if (answer(from, entry, now))
       tell_means(from, entry);
     else
       give_up(from);
@@ -194,7 +205,7 @@ std::size_t state_donor::places_for(const state_request& x) const {
 /// Sends the version's manifest, or that it will not come, or waits for it.
 /// @returns false when nothing here is of use to it: then it must not take the
 /// place of one that can be served.
-bool state_donor::answer(const peer_id& id, const joiner& x) {
+bool state_donor::answer(const peer_id& id, const joiner& x, time_point now) {
   const auto& wish = x.wish;
   if (wish.means_only) {
     if (has_means_for(wish))
@@ -212,25 +223,53 @@ bool state_donor::answer(const peer_id& id, const joiner& x) {
     actions_.push_back(state_letter{id, held->manifest(wish.token), {}});
     return true;
   }
-  std::vector<std::uint64_t> others;
-  for (auto& v : versions_)
-    others.push_back(v.state().step);
-  for (auto& other : unanswered_)
-    if (auto& y = joiners_.at(other); other != id && !y.wish.means_only)
-      others.push_back(y.wish.step);
-  std::sort(others.begin(), others.end());
-  others.erase(std::unique(others.begin(), others.end()), others.end());
-  bool room = others.size() < most_.snapshots
-              || std::binary_search(others.begin(), others.end(), wish.step);
-  bool strange
+  const bool strange
       = wish.step == step_ && !wish.state.empty() && wish.state != state_;
   const bool old = wish.step < step_;
-  if (!old && !strange && room)
-    return true;
+  if (!old && !strange) {
+    if (has_room_for(wish.step, now))
+      return true;
+    say_busy(id, wish);
+    return false;
+  }
   decline(id, x);
   // Others may have its version, and the means behind that are here.
   const auto next = old ? journal_.completing(wish.step + 1) : nullptr;
   return next != nullptr && (wish.state.empty() || next->before == wish.state);
+}
+
+/// Whether the state after that step can be kept when it is here. Those that
+/// wait for a later one do not keep others from it, nor do those that only
+/// listen; a version gives way that nobody makes use of.
+bool state_donor::has_room_for(std::uint64_t step, time_point now) {
+  std::set<std::uint64_t> before;
+  for (const auto& id : unanswered_)
+    if (const auto& y = joiners_.at(id).wish;
+        !y.means_only && !y.lists_only && y.step < step)
+      before.insert(y.step);
+  for (const auto& v : versions_)
+    before.insert(v.state().step);
+  before.erase(step);
+  if (before.size() < most_.snapshots)
+    return true;
+  for (const auto& v : versions_) {
+    std::vector<peer_id> its;
+    for (const auto& [id, y] : joiners_)
+      if (!y.wish.means_only && y.wish.step == v.state().step)
+        its.push_back(id);
+    const auto lingers
+        = [&](const peer_id& id) { return budget_.lingers(id, now); };
+    if (v.state().step == step
+        || !std::all_of(its.begin(), its.end(), lingers))
+      continue;
+    for (const auto& id : its) {
+      say_busy(id, joiners_.at(id).wish);
+      give_up(id);
+    }
+    tidy();
+    return true;
+  }
+  return false;
 }
 
 void state_donor::decline(const peer_id& id, const joiner& x) {
@@ -337,6 +376,10 @@ state_actions state_donor::lost(const peer_id& id, time_point now) {
 
 void state_donor::give_up(const peer_id& id) {
   budget_.forget(id);
+  forget_wish(id);
+}
+
+void state_donor::forget_wish(const peer_id& id) {
   unanswered_.erase(id);
   if (auto known = joiners_.find(id); known != joiners_.end()) {
     wishes_.erase(wishes_.find(known->second.wish.step));

@@ -90,13 +90,15 @@ private:
   const state_snapshot* version(std::uint64_t step) const;
   /// Somebody waits for the state after that step.
   bool awaited(std::uint64_t step) const;
-  bool answer(const peer_id& id, const joiner& x);
+  bool answer(const peer_id& id, const joiner& x, time_point now);
+  bool has_room_for(std::uint64_t step, time_point now);
   bool admit(const peer_id& from, const state_request& x, time_point now);
   void say_busy(const peer_id& to, const state_request& x);
-  void answer_waiting();
+  void answer_waiting(time_point now);
   void decline(const peer_id& id, const joiner& x);
   void tell_means(const peer_id& id, joiner& x);
   void give_up(const peer_id& id);
+  void forget_wish(const peer_id& id);
   state_actions done(time_point now);
   void tidy();
   bool has_means_for(const state_request& x) const;

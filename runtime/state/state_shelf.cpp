@@ -228,9 +228,11 @@ state_actions state_shelf::read(const peer_id& from, const state_request& x,
     budget_.admit(from, now);
     return done(now);
   }
-  give_up(from);
+  budget_.begins_anew(from);
+  forget_wish(from);
   if (store_->bound() == 0 || unwell_ || x.means_only || x.lists_only
       || !admit(from, now)) {
+    budget_.forget(from);
     decline(from, x);
     return done(now);
   }
@@ -315,8 +317,12 @@ state_actions state_shelf::read(const peer_id& from, const state_done&,
 }
 
 void state_shelf::give_up(const peer_id& who) {
-  joiners_.erase(who);
   budget_.forget(who);
+  forget_wish(who);
+}
+
+void state_shelf::forget_wish(const peer_id& who) {
+  joiners_.erase(who);
   for (auto& [name, waiting] : awaited_)
     waiting.erase(who);
 }

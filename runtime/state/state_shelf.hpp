@@ -87,6 +87,7 @@ private:
   bool admit(const peer_id& from, time_point now);
   void decline(const peer_id& who, const state_request& x);
   void give_up(const peer_id& who);
+  void forget_wish(const peer_id& who);
   void queue(const peer_id& to, const piece_request& x, time_point now);
   /// Null when no list that is believed names such a piece.
   const state_manifest* list_with(const piece_request& x) const;

@@ -43,6 +43,12 @@ struct cost {
   double operator()(const charter_request&) const {
     return 32; // Some hundred kilobytes are read and encrypted.
   }
+  double operator()(const charter_reply&) const {
+    return 32;
+  }
+  double operator()(const amendments_request&) const {
+    return 8;
+  }
   // a dial,
   double operator()(const reach_request&) const {
     return 8;

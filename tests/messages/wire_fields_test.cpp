@@ -22,7 +22,7 @@ const Table& table_of(fb::FlatBufferBuilder& b, const T& x) {
 template <class T, class Table>
 T read_from(const Table& x) {
   T result;
-  wire_fields::read(result, x);
+  REQUIRE(wire_fields::read(result, x, std::size_t{1} << 20));
   return result;
 }
 
@@ -70,4 +70,26 @@ TEST_CASE("columns are read as rows, and of unequal ones as what no check "
   const auto other = read({1, 2}, {3});
   REQUIRE(other.parts.size() == 1);
   CHECK(other.parts[0].norm == std::numeric_limits<float>::max());
+}
+
+TEST_CASE("a head whose fields share their bytes is refused before they are "
+          "copied") {
+  // A stranger's hello of a megabyte would be half a gigabyte.
+  const std::string long_text(100'000, 'x');
+  fb::FlatBufferBuilder b;
+  const auto text = b.CreateString(long_text);
+  const auto one = wire::CreateSetting(b, text, text);
+  const std::vector<fb::Offset<wire::Setting>> many(400, one);
+  const auto all = b.CreateVector(many);
+  wire::HelloBuilder hello{b};
+  hello.add_settings(all);
+  b.Finish(hello.Finish());
+  potluck::hello out;
+  CHECK_FALSE(wire_fields::read(out,
+                                *fb::GetRoot<wire::Hello>(b.GetBufferPointer()),
+                                b.GetSize()));
+  std::size_t copied = 0;
+  for (const auto& x : out.settings)
+    copied += x.name.size() + x.value.size();
+  CHECK(copied <= b.GetSize());
 }

@@ -26,7 +26,7 @@ averaging_round::averaging_round(setting what, value_pool rooms,
                                               what_.plan.predicted_seconds},
       faults_{bulk_.map(), members().self(), what_.contract},
       hasty_{std::chrono::milliseconds{what_.contract.patience_ms},
-             what_.rule.how, what_.call_offs},
+             what_.rule, what_.call_offs},
       audits_{what_.contract, bulk_.map(), members().self(), what_.rule,
               what_.denials},
       out_{lines_, members().self()} {
@@ -66,7 +66,15 @@ void averaging_round::read(std::size_t by, const chunk_part& x,
     return out_.add(std::move(*for_a_check));
   if (over() || bulk_.made(x.chunk))
     return; // It comes too late.
+  // Others' chunks are made here after a heal alone, and that after a question.
+  // Its sender may have heard of the heal before this member.
+  const bool ours = bulk_.map().owner(x.chunk) == members().self();
+  if (!ours && !agreement_.frozen())
+    return;
   out_.received(body.size);
+  watch_.heard_bulk(by, ours);
+  if (bulk_.is_first(by, x.chunk))
+    watch_.news();
   agreement_.part_here(x.chunk, x.samples);
   out_.order(offer_part{by, x, body});
 }
@@ -138,10 +146,13 @@ void averaging_round::read(std::size_t by, const chunk_mean& x,
   if (over() || !agreement_.wants(members()[by].id, x))
     return;
   out_.received(body.size);
-  if (auto why = bulk_.place(agreement_.ledger(), by, x, body))
+  watch_.heard_bulk(by, false);
+  if (auto why = bulk_.place(agreement_.ledger(), by, x, body)) {
     out_.add(faults_.blame_for_mean(by, why));
-  else
+  } else {
+    watch_.news();
     count(by, x, watch_.age());
+  }
   if (bulk_.places().none_open())
     count(bulk_.intake().news());
   else
@@ -175,7 +186,9 @@ round_orders averaging_round::receive(const peer_id& from,
     return {};
   watch_.heard(by, content, agreement_.leading());
   if (hasty_.is_unfounded(by, content, agreement_, watch_)) {
-    carry_out(agreement_.call_off(from));
+    // What another has made is not believed; a leader is not followed.
+    if (!std::holds_alternative<round_standing>(content))
+      carry_out(agreement_.call_off(from));
     return out_.take();
   }
   if (ends_bulk(content))
@@ -273,6 +286,8 @@ void averaging_round::carry_out(const round_agreement::actions& actions) {
   bulk_.adopt(agreement_.ledger());
   for (const auto& x : actions)
     std::visit([&](const auto& y) { carry_out(y); }, x);
+  if (std::exchange(asks_, false))
+    watch_.asks();
   if (!agreement_.digest_wanted())
     return;
   const auto compares = !alone() && what_.guards.has(safeguard::equal_digests);
@@ -282,6 +297,9 @@ void averaging_round::carry_out(const round_agreement::actions& actions) {
 }
 
 void averaging_round::carry_out(const send_to_member& x) {
+  if (std::holds_alternative<round_settle>(x.what)
+      || std::holds_alternative<round_heal>(x.what))
+    asks_ = true;
   std::visit([&](const auto& y) { out_.send(round_mail{x.to, y}); }, x.what);
 }
 

@@ -182,6 +182,7 @@ private:
   round_audits audits_;
   round_outbox out_;
   bool inquires_ = false; ///< Who lied about means, which all are here.
+  bool asks_ = false;     ///< All others, by what is carried out now.
 };
 
 } // namespace potluck

@@ -5,7 +5,7 @@
 
 namespace potluck {
 
-hasty_rulings::hasty_rulings(duration patience, aggregator how,
+hasty_rulings::hasty_rulings(duration patience, averaging_rule how,
                              std::shared_ptr<call_offs> before)
     : patience_{patience}, how_{how}, before_{std::move(before)} {
 }
@@ -27,12 +27,24 @@ bool hasty_rulings::is_needless(const round_heal& x,
   if (!std::binary_search(alive.begin(), alive.end(), all.self()))
     return false;
   // With the plain mean a member that is no good can do as much by its part.
-  return alive.size() == all.size() || how_ != aggregator::mean;
+  return alive.size() == all.size() || how_.how != aggregator::mean
+         || how_.part_norm > 0;
 }
 
 bool hasty_rulings::is_unfounded(std::size_t by, const message& content,
                                  const round_agreement& agreement,
                                  const member_watch& watch) {
+  if (const auto* said = std::get_if<round_standing>(&content)) {
+    // Whoever has committed by another's ruling says that one's epoch.
+    const bool lies = agreement.misquotes(*said);
+    const bool hastes = said->standing == standing::committed
+                        && agreement.members().self() == 0
+                        && !agreement.decided()
+                        && is_early(by, agreement.members(), watch);
+    if ((lies || hastes) && !who_)
+      who_ = by;
+    return lies || hastes;
+  }
   const auto* settle = std::get_if<round_settle>(&content);
   const auto* heal = std::get_if<round_heal>(&content);
   const auto* verdict = std::get_if<round_verdict>(&content);

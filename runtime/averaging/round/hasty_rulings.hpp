@@ -22,12 +22,13 @@ class hasty_rulings {
 public:
   /// @param patience The contract's. @param how Means are made.
   /// @param before Of the rounds so far.
-  hasty_rulings(duration patience, aggregator how,
+  hasty_rulings(duration patience, averaging_rule how,
                 std::shared_ptr<call_offs> before);
 
   /// Whether it heals or commits a round in which nobody is lost, with means
-  /// that are not here: it could have made them in others' stead. Notes who
-  /// does so, or ends the round for no reason.
+  /// that are not here, or tells the leader that others have committed it: it
+  /// could have made them in others' stead. Notes who does so, or ends the
+  /// round for no reason.
   bool is_unfounded(std::size_t by, const message& content,
                     const round_agreement& agreement,
                     const member_watch& watch);
@@ -51,7 +52,7 @@ private:
   std::optional<std::size_t> note(const member_roll& members);
 
   duration patience_;
-  aggregator how_;
+  averaging_rule how_;
   std::shared_ptr<call_offs> before_;
   std::optional<std::size_t> who_;
   bool means_may_differ_ = false; ///< Which would be a reason.

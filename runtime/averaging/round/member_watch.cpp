@@ -2,26 +2,48 @@
 
 namespace potluck {
 
+namespace {
+
+/// Questions of one round for which all have the whole patience.
+constexpr unsigned most_questions = 8;
+
+} // namespace
+
 member_watch::member_watch(std::size_t members, time_point now)
     : present_(members, false), heard_(members, false),
-      brought_(members, false), now_{now}, began_{now}, last_news_{now} {
+      brought_(members, false), told_(members), now_{now}, began_{now},
+      last_news_{now} {
 }
 
 void member_watch::heard(std::size_t member, const message& what,
                          bool leading) {
   const bool standing = std::holds_alternative<round_standing>(what);
   const auto* verdict = std::get_if<round_verdict>(&what);
-  const bool part = std::holds_alternative<chunk_part>(what);
-  if (part || std::holds_alternative<chunk_mean>(what))
-    heard_bulk(member, part);
   if (standing || std::holds_alternative<round_prepared>(what)
       || (verdict && verdict->commit))
     heard_[member] = true;
-  if (leading || !standing)
+  const bool ruling = verdict || std::holds_alternative<round_settle>(what)
+                      || std::holds_alternative<round_heal>(what)
+                      || std::holds_alternative<round_prepared>(what);
+  if ((ruling || (leading && standing))
+      && told_[member].insert(what.index()).second)
     news();
 }
 
+void member_watch::asks() {
+  if (++questions_ > most_questions)
+    return;
+  forget_told();
+  news();
+}
+
+void member_watch::forget_told() {
+  for (auto& kinds : told_)
+    kinds.clear();
+}
+
 void member_watch::lose_patience(bool asked) {
+  forget_told();
   news();
   asked_in_vain_ = asked_in_vain_ || asked;
   lost_patience_ = true;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <set>
 #include <vector>
 
 #include "messages/message.hpp"
@@ -39,10 +40,11 @@ public:
 
   /// What a member said. A leader that says nothing and then calls the round
   /// off is as silent as any, and those that ask around because they wait as
-  /// well bring no news.
+  /// well bring no news. Nor does what a member says again, until this one has
+  /// asked or lost patience: else one that talks would hold all for ever.
   /// @param leading This member asked where others stand.
   void heard(std::size_t member, const message& what, bool leading);
-  /// It sent a mean, or a part.
+  /// It sent a mean, or a part of what this member averages.
   void heard_bulk(std::size_t member, bool part) {
     heard_[member] = true;
     brought_[member] = brought_[member] || part;
@@ -50,6 +52,9 @@ public:
   void news() {
     last_news_ = now_;
   }
+  /// All are asked where they stand, or told what to make anew: they have the
+  /// whole patience to do so. Not for ever, as others can make this one ask.
+  void asks();
   /// For how long nothing happened.
   /// @param other When there was other news last.
   duration quiet_since(time_point other) const {
@@ -80,9 +85,13 @@ public:
               duration patience) const;
 
 private:
+  void forget_told();
+
   std::vector<bool> present_;
   std::vector<bool> heard_;
   std::vector<bool> brought_; ///< A part.
+  std::vector<std::set<std::size_t>> told_; ///< Kinds, since `asks`.
+  unsigned questions_ = 0;
   time_point now_;
   time_point began_;
   time_point last_news_;

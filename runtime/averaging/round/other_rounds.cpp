@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "messages/codec.hpp"
 #include "runtime/averaging/round/round_actions.hpp"
 
 namespace potluck {
@@ -56,25 +57,25 @@ std::optional<message> other_rounds::read(letter x) {
 }
 
 void other_rounds::keep(letter x) {
-  const auto bytes_of = [](const letter& y) {
-    return std::max(y.body.size, limits::least_early_bytes);
-  };
+  // A head that names all chunks is a third longer when it is read.
+  const auto head = 2 * encode(x.content).size();
+  const auto bytes = std::max(head + x.body.size, limits::least_early_bytes);
   const auto from = x.from;
-  all_early_bytes_ += bytes_of(x);
-  early_bytes_[from] += bytes_of(x);
-  early_[from].push_back(std::move(x));
+  all_early_bytes_ += bytes;
+  early_bytes_[from] += bytes;
+  early_[from].push_back({std::move(x), bytes});
   while (all_early_bytes_ > limits::early_bytes) {
     auto most = std::max_element(
         early_bytes_.begin(), early_bytes_.end(),
         [](auto& a, auto& b) { return a.second < b.second; });
     auto& its = early_.at(most->first);
-    all_early_bytes_ -= bytes_of(its.back());
-    most->second -= bytes_of(its.back());
+    all_early_bytes_ -= its.back().bytes;
+    most->second -= its.back().bytes;
     its.pop_back();
   }
 }
 
-std::map<peer_id, std::vector<other_rounds::letter>>
+std::map<peer_id, std::vector<other_rounds::early>>
 other_rounds::take_early() {
   early_bytes_.clear();
   all_early_bytes_ = 0;
@@ -108,8 +109,8 @@ std::vector<other_rounds::letter> other_rounds::begin(const group_id& group) {
   std::vector<letter> result;
   for (auto& [from, all] : take_early())
     for (auto& x : all)
-      if (*round_of(x.content) == group)
-        result.push_back(std::move(x));
+      if (*round_of(x.what.content) == group)
+        result.push_back(std::move(x.what));
   return result;
 }
 
@@ -129,7 +130,7 @@ other_rounds::stay_out(const group_id& group) {
   std::vector<std::pair<peer_id, message>> result;
   for (auto& [from, all] : take_early())
     for (auto& x : all)
-      if (auto no = read(std::move(x)))
+      if (auto no = read(std::move(x.what)))
         result.emplace_back(from, std::move(*no));
   return result;
 }

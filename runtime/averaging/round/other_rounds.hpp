@@ -71,13 +71,17 @@ private:
     group_id group;
     std::set<peer_id> told;
   };
+  struct early {
+    letter what;
+    std::size_t bytes = 0; ///< As they count.
+  };
   std::optional<message> answer(const letter& x);
   void keep(letter x);
-  std::map<peer_id, std::vector<letter>> take_early();
+  std::map<peer_id, std::vector<early>> take_early();
 
   std::shared_ptr<const awaited_group> awaits_;
-  std::map<peer_id, std::vector<letter>> early_; ///< In the order they came.
-  std::map<peer_id, std::size_t> early_bytes_;   ///< Of each, as they count.
+  std::map<peer_id, std::vector<early>> early_; ///< In the order they came.
+  std::map<peer_id, std::size_t> early_bytes_;  ///< Of each.
   std::size_t all_early_bytes_ = 0;
   std::deque<left> left_;        ///< The newest last.
   std::deque<group_id> aborted_; ///< Likewise.

@@ -170,8 +170,7 @@ void round_agreement::on(std::size_t from, const round_prepared& x) {
 }
 
 void round_agreement::on(std::size_t from, const round_settle& x) {
-  if (members().leader_of(x.epoch) == from && members()[from].trains
-      && x.epoch != course_.answered())
+  if (leads(from, x.epoch) && x.epoch != course_.answered())
     course_.answer(from, x.epoch);
 }
 
@@ -198,14 +197,12 @@ void round_agreement::on(std::size_t from, const round_standing& x) {
 }
 
 void round_agreement::on(std::size_t from, const round_verdict& x) {
-  if (members().leader_of(x.epoch) == from && x.epoch >= course_.answered()
-      && !decided())
+  if (heeds(from, x.epoch) && !decided())
     course_.obey(from, x);
 }
 
 void round_agreement::on(std::size_t from, const round_heal& x) {
-  if (members().leader_of(x.epoch) != from || x.epoch < course_.answered()
-      || x.chunks.size() != ledger().chunks()
+  if (!heeds(from, x.epoch) || x.chunks.size() != ledger().chunks()
       || x.alive.back() >= members().size()) // The last is the highest.
     return;
   if (decided()) // Its leader did not hear us in time.

@@ -112,7 +112,14 @@ public:
   }
   /// Whether that member leads an epoch that counts for this one.
   bool heeds(std::size_t leader, std::uint32_t epoch) const {
-    return members().leader_of(epoch) == leader && epoch >= course_.answered();
+    return leads(leader, epoch) && epoch >= course_.answered();
+  }
+  /// Whether it says that this member, which leads the round's first epoch, has
+  /// ruled that it counts, and that is not so.
+  bool misquotes(const round_standing& x) const {
+    return members().self() == 0 && x.epoch == 0
+           && x.standing == standing::committed && !decided()
+           && !course_.has_ruled();
   }
   /// What counts by that verdict is here; or this member applies nothing.
   bool holds(const round_verdict& x) const {
@@ -164,6 +171,10 @@ private:
 
   const own_side& own() const {
     return course_.own();
+  }
+  /// No auxiliary leads.
+  bool leads(std::size_t member, std::uint32_t epoch) const {
+    return members().leader_of(epoch) == member && members()[member].trains;
   }
   void expired_as_follower();
 

@@ -43,6 +43,10 @@ public:
   bool leading() const {
     return leading_;
   }
+  /// Leads the present epoch, or the first one, and has ruled.
+  bool has_ruled() const {
+    return leader_.ruled();
+  }
   /// The highest epoch answered, opened or obeyed; -1: none yet.
   std::int64_t answered() const {
     return answered_;

@@ -172,6 +172,17 @@ TEST_CASE("what this host serves by right is not kept for another") {
   CHECK(g.offered(newer, 2) == outcome::wanted);
 }
 
+TEST_CASE("what has no next term is not taken, since it could not be served") {
+  guard x;
+  auto last = offer("ffn.0.1", 2);
+  last.term = max_term;
+  CHECK(x.offered(last, 2) == outcome::refused);
+  last.hand_over = true;
+  CHECK(x.offered(last, 2) == outcome::refused);
+  last.term = max_term - 1;
+  CHECK(x.offered(last, 2) == outcome::wanted);
+}
+
 TEST_CASE("few replicas arrive at once, and those that stand still end") {
   guard g{};
   replica_guard many{peer(5), sum(9), 100};

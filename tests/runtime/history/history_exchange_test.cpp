@@ -153,13 +153,25 @@ TEST_CASE("a keeper follows the history that it has first heard of") {
   CHECK(x.held().newest().step == 8);
 }
 
+TEST_CASE("a keeper without a history asks few of those that come") {
+  history_exchange x{keeper(), {}};
+  std::size_t asked = 0;
+  for (std::size_t i = 1; i <= 40; ++i)
+    asked += x.joined(peer(i), true).questions.size();
+  CHECK(asked == 1);
+  CHECK(x.look(start + 1s).questions.size() == 1);
+  CHECK(x.joined(peer(41), true).questions.size() == 1);
+}
+
 TEST_CASE("a keeper believes a first history that most here have made") {
   history_exchange x{keeper(), {}};
   x.joined(peer(1), true);
   x.joined(peer(2), true);
   // A liar has signed one, before the others have made a step.
+  x.look(start);
   answers(x, peer(11), x.joined(peer(11), true), {made_step(1000, {11}, 'x')});
   CHECK(x.held().empty());
+  x.look(start);
   answers(x, peer(2), x.joined(peer(2), true), {made_step(1, {1, 2})});
   CHECK(x.held().newest().step == 1);
 }

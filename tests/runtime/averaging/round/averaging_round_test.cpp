@@ -441,6 +441,38 @@ TEST_CASE("nobody commits means of its own making while all are well") {
       receivers<mean_request>(lost.it->receive(peer(1), made_up, {})).empty());
 }
 
+TEST_CASE("nobody tells the leader of a commit that was never ruled") {
+  first_of_three x;
+  x.lend();
+  round_standing lie;
+  lie.group = x.what.contract.group;
+  lie.standing = standing::committed;
+  lie.mean = mean_number(5);
+  lie.least_samples = lie.most_samples = 3;
+  SUBCASE("by itself, ever") {
+    x.it->at(time_point{1s} + 10s);
+  }
+  SUBCASE("by another, before one can have lost patience with it") {
+    lie.epoch = 1;
+  }
+  CHECK(all_of<round_mail>(x.it->receive(peer(1), lie, {})).empty());
+  CHECK(x.it->agreement().standing() == standing::incomplete);
+}
+
+TEST_CASE("parts of what another averages cost nothing before a question") {
+  first_of_three x;
+  x.lend();
+  auto part = x.part();
+  const std::vector<float> one{1};
+  const shared_bytes body{nullptr,
+                          reinterpret_cast<const std::uint8_t*>(one.data()), 4};
+  CHECK(all_of<offer_part>(x.it->receive(peer(1), part, body)).size() == 1);
+  part.chunk = 2;
+  CHECK(all_of<offer_part>(x.it->receive(peer(1), part, body)).empty());
+  x.it->lost(peer(2));
+  CHECK(all_of<offer_part>(x.it->receive(peer(1), part, body)).size() == 1);
+}
+
 TEST_CASE("a heal that names members which do not exist changes nothing") {
   first_of_three x;
   x.lend();

@@ -15,7 +15,7 @@ constexpr auto start = time_point{1min};
 
 /// Member 1 of three trainers, to whom all are connected.
 struct second_of_three {
-  explicit second_of_three(aggregator how = aggregator::mean)
+  explicit second_of_three(averaging_rule how = {})
       : it{patience, how, known} {
     watch.joined(0);
     watch.joined(2);
@@ -66,11 +66,26 @@ TEST_CASE("means that are made in others' stead are unfounded while all are "
     // It is not its turn.
     CHECK_FALSE(x.unfounded(2, x.heal({0, 1, 2}), patience));
   }
-  SUBCASE("under a robust rule whoever is lost by it") {
-    second_of_three robust{aggregator::median};
-    CHECK(robust.unfounded(0, robust.heal({0, 1})));
-    CHECK_FALSE(robust.unfounded(0, robust.heal({0, 2}))); // Without this one.
+  SUBCASE("under a robust rule, or a bound, whoever is lost by it") {
+    averaging_rule bounded;
+    bounded.part_norm = 1;
+    for (const auto& rule : {averaging_rule{aggregator::median}, bounded}) {
+      second_of_three robust{rule};
+      CHECK(robust.unfounded(0, robust.heal({0, 1})));
+      CHECK_FALSE(robust.unfounded(0, robust.heal({0, 2}))); // Without us.
+    }
   }
+}
+
+TEST_CASE("members that take turns in ending rounds are doubted, too") {
+  second_of_three x;
+  for (std::size_t i = 0; i < limits::call_offs_excused; ++i) {
+    const std::uint32_t by = i % 2 == 0 ? 0 : 2;
+    CHECK_FALSE(x.unfounded(by, x.verdict(false, by)));
+    CHECK_FALSE(x.ends());
+  }
+  CHECK_FALSE(x.unfounded(2, x.verdict(false, 2)));
+  CHECK(x.ends() == std::optional<std::size_t>{2});
 }
 
 TEST_CASE("who ends rounds is obeyed, and doubted when it does so again and "

@@ -605,3 +605,25 @@ TEST_CASE("deadlines that strike at random delay a round and never block it") {
   }
   CHECK(split < 3000 / 20);
 }
+
+TEST_CASE("no auxiliary leads, whatever epoch it names") {
+  const round_setting setting{2, 1, {1, 1, 1}};
+  const auto group = contract_of(setting).group;
+  round_agreement x{contract_of(setting), setting.map(), peer(1)};
+  round_verdict verdict;
+  verdict.group = group;
+  verdict.epoch = 2;
+  SUBCASE("it calls off") {
+  }
+  SUBCASE("it commits") {
+    verdict.commit = true;
+    verdict.mean = mean_number(4);
+    verdict.least_samples = verdict.most_samples = 2;
+    verdict.holder = peer(2);
+  }
+  CHECK(x.receive(peer(2), verdict).empty());
+  CHECK(x.receive(peer(2), round_settle{group, 2}).empty());
+  const round_heal heal{group, 2, {1, 2}, {{2, 4}, {2, 4}, {2, 4}}};
+  CHECK(x.receive(peer(2), heal).empty());
+  CHECK(x.standing() == standing::incomplete);
+}

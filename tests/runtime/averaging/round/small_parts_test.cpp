@@ -168,8 +168,8 @@ TEST_CASE("what a member says is not the part that it owes") {
     x.joined(i);
     x.heard(i, round_prepared{}, false);
   }
-  x.heard(1, chunk_mean{}, false);
-  x.heard(2, chunk_part{}, false);
+  x.heard_bulk(1, false);
+  x.heard_bulk(2, true);
   x.at(start + 5s);
   auto silent = [&](const chunk_map& map) {
     round_outcome news;
@@ -191,6 +191,39 @@ TEST_CASE("those that ask around while they wait are no news") {
   x.at(start + 4s);
   CHECK(x.quiet_since({}) == 1s);
   CHECK(x.age() == 4s);
+}
+
+TEST_CASE("one that says the same again and again is no news") {
+  member_watch x{3, start};
+  x.heard(1, round_prepared{}, false);
+  x.at(start + 3s);
+  x.heard(1, round_prepared{}, false);
+  x.heard(1, mean_request{}, false);
+  x.heard(1, chunk_part{}, false); // It may be in no sum.
+  CHECK(x.quiet_since({}) == 3s);
+  x.heard(2, round_prepared{}, false);
+  CHECK(x.quiet_since({}) == 0s);
+  SUBCASE("until this one loses patience") {
+    x.lose_patience(false);
+  }
+  SUBCASE("until this one asks") {
+    x.asks();
+  }
+  x.at(start + 4s);
+  x.heard(1, round_prepared{}, false);
+  CHECK(x.quiet_since({}) == 0s);
+}
+
+TEST_CASE("who has others ask again and again does not hold them for ever") {
+  member_watch x{3, start};
+  std::size_t news = 0;
+  for (int i = 1; i < 100; ++i) {
+    x.at(start + i * 1s);
+    x.asks();
+    news += x.quiet_since({}) == 0s;
+  }
+  CHECK(news > 3);
+  CHECK(news < 20);
 }
 
 TEST_CASE("the last of several trainers is not taken for lost at once") {
@@ -289,6 +322,17 @@ TEST_CASE("who floods a round before it begins crowds nobody else out") {
   for (std::uint8_t who : {0, 2})
     CHECK(std::any_of(kept.begin(), kept.end(),
                       [&](auto& y) { return y.from == peer(who); }));
+}
+
+TEST_CASE("a letter that waits counts with all that its head names") {
+  other_rounds x{awaiting(2)};
+  round_standing long_one;
+  long_one.group = group_number(2);
+  long_one.chunks.resize(65'000);
+  const auto bytes = long_one.chunks.size() * sizeof(chunk_standing);
+  for (std::size_t i = 0; i < 2 * limits::early_bytes / bytes; ++i)
+    x.read({peer(1), long_one, {}});
+  CHECK(x.begin(long_one.group).size() * bytes <= limits::early_bytes);
 }
 
 TEST_CASE("members of a round that this peer is out of are told so once") {
