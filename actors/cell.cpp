@@ -1,6 +1,7 @@
 #include "actors/cell.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "actors/behavior.hpp"
 #include "actors/guest_list.hpp"
@@ -72,6 +73,7 @@ void cell_state::on(const peer_left& x) {
   else
     choice_->missed(x.id, self_->clock().now());
   passed_on_.erase(x.id);
+  gave_.erase(x.id);
   tell_relay();
   if (told_ && told_->sponsor == x.id)
     choose(); // Nobody averages for us until somebody else does.
@@ -179,6 +181,9 @@ void cell_state::on(const tick&) {
         contributions_.expired(id);
         answer(id, gathering_->number(), false, "too late");
         gathering_->without(id);
+        gave_.erase(id);
+        if (!std::exchange(waits_in_vain_, true))
+          in_vain_.spend(now - began_, now);
       }
     go_on();
   }
@@ -201,6 +206,7 @@ void cell_state::on(const gather_contributions& x) {
       = contribution_values(config_.agreed.settings().chunk_values);
   asked_at_.clear();
   began_ = self_->clock().now();
+  waits_in_vain_ = false;
   lines_patience_ = x.patience;
   packings_.clear();
   for (std::size_t i = 0; i < x.packings.size(); ++i)
@@ -209,6 +215,10 @@ void cell_state::on(const gather_contributions& x) {
   better_ = x.better;
   gathering_.emplace(++requests_, x.step, x.state, shape, x.contributors,
                      gathering::at_once(x.gradient_values * sizeof(float)));
+  if (in_vain_.spend({}, began_) < limits::contribution_floor)
+    for (const auto& id : x.contributors)
+      if (gave_.count(id) == 0)
+        gathering_->without(id);
   go_on();
 }
 
@@ -252,6 +262,7 @@ void cell_state::read(const letter& x, const contribution_part& part) {
       return;
     case gathering::verdict::complete:
       contributions_.observed(x.from, self_->clock().now() - asked_at_[x.from]);
+      gave_.insert(x.from);
       passed_on_[x.from] = part.number;
       self_->send(wired_.conductor,
                   contribution_ready{std::make_shared<const contribution>(

@@ -12,6 +12,7 @@
 
 #include "actors/handles.hpp"
 #include "runtime/membership/deadline_estimator.hpp"
+#include "runtime/step/credit.hpp"
 #include "runtime/ways/cells/cell_choice.hpp"
 #include "runtime/ways/cells/mean_chain.hpp"
 
@@ -31,6 +32,11 @@ constexpr auto gathering_interval = 250ms;
 constexpr auto contribution_patience = 10s;
 constexpr auto contribution_floor = 2s;
 constexpr auto contribution_cap = 20s;
+/// Keys cost nothing, so all contributors that brought nothing when they were
+/// asked last may keep a sponsor waiting for so long at once, and a tenth of the
+/// time. Then it asks none of them until there is time for one.
+constexpr auto vain_gathering = 20s;
+constexpr int vain_gathering_share = 10;
 
 } // namespace potluck::limits
 
@@ -109,6 +115,10 @@ private:
   clock_time began_;           ///< The gathering.
   duration lines_patience_{0}; ///< For what its gradients take on the way.
   std::map<peer_id, clock_time> asked_at_;
+  std::set<peer_id> gave_; ///< When they were asked last.
+  /// Time for which all others together may be waited for in vain.
+  credit in_vain_{limits::vain_gathering, limits::vain_gathering_share};
+  bool waits_in_vain_ = false; ///< In this gathering.
   std::map<peer_id, packing> packings_; ///< Of their contributions.
   std::map<peer_id, chain_place> chains_;
   std::map<peer_id, contact> better_;

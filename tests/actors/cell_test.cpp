@@ -281,6 +281,36 @@ TEST_CASE("a gathering ends without who declines, leaves or is too slow") {
   CHECK_FALSE(x.sent<contribution_answer>().empty());
 }
 
+TEST_CASE("contributors that bring nothing are waited for a part of the time") {
+  one_cell x{4};
+  // One of them is honest.
+  x.gather({id_of(1), id_of(2)});
+  x.whole(1, x.sent<contribution_request>().at(0).number);
+  const auto wait = [&] {
+    std::size_t looks = 0;
+    for (; x.conductor->count<gathering_over>() == 0; ++looks)
+      x.pass(limits::gathering_interval);
+    x.conductor->clear();
+    return looks * limits::gathering_interval;
+  };
+  duration waited = wait();
+  CHECK(waited >= limits::contribution_floor);
+  std::uint8_t key = 3;
+  duration passed = waited;
+  for (int step = 0; step < 40; ++step) { // A new one for each step.
+    x.gather({id_of(1), id_of(key)});
+    ++key;
+    const auto requests = x.sent<contribution_request>();
+    x.whole(1, requests.back().number);
+    const auto lost = wait();
+    waited += lost;
+    x.pass(1s);
+    passed += lost + 1s;
+  }
+  CHECK(waited <= limits::vain_gathering + limits::contribution_cap
+                      + passed / limits::vain_gathering_share);
+}
+
 TEST_CASE("a contribution with a NaN is refused, and said to be") {
   one_cell x{4};
   x.gather({id_of(1)});

@@ -36,14 +36,13 @@ bool hasty_rulings::is_unfounded(std::size_t by, const message& content,
                                  const member_watch& watch) {
   if (const auto* said = std::get_if<round_standing>(&content)) {
     // Whoever has committed by another's ruling says that one's epoch.
-    const bool lies = agreement.misquotes(*said);
-    const bool hastes = said->standing == standing::committed
-                        && agreement.members().self() == 0
-                        && !agreement.decided()
-                        && is_early(by, agreement.members(), watch);
-    if ((lies || hastes) && !who_)
+    const bool made_up = said->standing == standing::committed
+                         && agreement.leads_unruled()
+                         && (said->epoch == 0
+                             || is_early(by, agreement.members(), watch));
+    if (made_up && !who_)
       who_ = by;
-    return lies || hastes;
+    return made_up;
   }
   const auto* settle = std::get_if<round_settle>(&content);
   const auto* heal = std::get_if<round_heal>(&content);

@@ -114,12 +114,9 @@ public:
   bool heeds(std::size_t leader, std::uint32_t epoch) const {
     return leads(leader, epoch) && epoch >= course_.answered();
   }
-  /// Whether it says that this member, which leads the round's first epoch, has
-  /// ruled that it counts, and that is not so.
-  bool misquotes(const round_standing& x) const {
-    return members().self() == 0 && x.epoch == 0
-           && x.standing == standing::committed && !decided()
-           && !course_.has_ruled();
+  /// This member leads the round's first epoch, and knows of no ruling.
+  bool leads_unruled() const {
+    return members().self() == 0 && !decided() && !course_.has_ruled();
   }
   /// What counts by that verdict is here; or this member applies nothing.
   bool holds(const round_verdict& x) const {

@@ -370,3 +370,32 @@ TEST_CASE("who finds all places taken waits, and gets one") {
   CHECK(x.pieces_kept == 0);
   CHECK(x.finish(1min));
 }
+
+TEST_CASE("who begins anew again and again has its place no longer for it") {
+  scene x{two()};
+  auto& donor = x.add(1, x.artifacts, 1);
+  artifact_request wish;
+  wish.content = x.artifacts[0].it.content;
+  // It takes one piece, and says that it has not.
+  for (auto now = x.now; now < x.now + 2 * limits::place_life; now += 5s) {
+    wish.arrived = wish.arrived == 0 ? 1 : 0;
+    x.at(now, [&, wish] { donor.donor.read(somebody(99), wish, x.now); });
+  }
+  CHECK(x.finish(limits::place_life + 2min));
+}
+
+TEST_CASE("one that sends what nobody asked of it is silent all the same") {
+  scene x{two(), 1};
+  x.add(1, x.artifacts).is_silent = true;
+  const auto junk = shared(std::string(artifact_piece_bytes, 'x'));
+  artifact_piece piece;
+  piece.content = x.artifacts[0].it.content;
+  piece.piece = 39;
+  for (auto now = x.now; now < x.now + 3min; now += 5s)
+    x.at(now, [&, piece, junk] {
+      x.carry_out(x.fetch.read(somebody(1), piece, junk, x.now));
+    });
+  x.run_until([] { return false; }, 5s);
+  x.add(2, x.artifacts);
+  CHECK(x.finish(2min));
+}

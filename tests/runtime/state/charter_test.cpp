@@ -295,6 +295,22 @@ TEST_CASE("no prefix and no single changed byte passes for the charter") {
     }
 }
 
+TEST_CASE("a charter's files are counted before they are read") {
+  auto bytes = charter(run_settings{}, "").to_bytes();
+  constexpr std::uint32_t many = 1'000'000;
+  for (std::uint32_t i = 0; i < many; ++i) {
+    bytes += '\3';
+    for (int digit = 0; digit < 3; ++digit)
+      bytes += static_cast<char>(i >> 8 * digit);
+    bytes += std::string(4, '\0');
+  }
+  for (int byte = 0; byte < 4; ++byte) // Behind the magic and two numbers.
+    bytes[16 + byte] = static_cast<char>(many >> 8 * byte);
+  const auto read = charter::from_bytes(bytes);
+  REQUIRE_FALSE(read);
+  CHECK(read.error() == "the charter's sizes are too large");
+}
+
 TEST_CASE("a charter read from damaged bytes is valid or refused") {
   const auto original = charter(run_settings{}, "tokenizer").to_bytes();
   random_stream chance(11);

@@ -67,6 +67,74 @@ TEST_CASE("whoever is declined leaves the place to others") {
   CHECK_FALSE(x.budget().serves(id_of(9)));
 }
 
+TEST_CASE("who wants the present state has room beside those that want later "
+          "ones") {
+  for (const bool lists : {true, false}) {
+    CAPTURE(lists);
+    auto x = donor();
+    for (std::size_t i = 0; i < limits::snapshots_kept; ++i) {
+      auto far = wish(i, 1000 + i);
+      far.lists_only = lists;
+      x.read(id_of(i), far, begin);
+    }
+    x.read(id_of(8), wish(8, 7), begin + 1s);
+    CHECK(x.wants_copy());
+    CHECK(x.budget().serves(id_of(8)));
+  }
+}
+
+TEST_CASE("a version that nobody makes use of gives way to a newer one") {
+  auto x = donor();
+  auto now = begin;
+  const auto serves = [&](std::uint64_t step, const peer_id& whom) {
+    x.copied(std::make_shared<training_state>(state_of(values, step)), now);
+    return last_word(x, whom).available;
+  };
+  const auto pin = [&](std::size_t i, bool lists) {
+    auto it = wish(i, 7 + i);
+    it.lists_only = lists;
+    x.holds(7 + i, state_of(values, 7 + i).recent.front(), now);
+    x.read(id_of(i), it, now);
+    CHECK(x.wants_copy());
+    CHECK(serves(7 + i, id_of(i)));
+  };
+  bool at_once = true;
+  SUBCASE("of those that only listen at once") {
+    pin(0, true);
+    pin(1, true);
+  }
+  SUBCASE("of others when nothing has come to them for long") {
+    pin(0, false);
+    pin(1, false);
+    at_once = false;
+  }
+  x.holds(9, state_of(values, 9).recent.front(), now);
+  if (!at_once) {
+    x.read(id_of(8), wish(8, 9), now);
+    // It is no lie of the donor's, so the joiner hears that it is to wait.
+    CHECK(last_word(x, id_of(8)).retry_ms > 0);
+    CHECK_FALSE(x.wants_copy());
+    now += limits::place_patience;
+  }
+  x.read(id_of(8), wish(9, 9), now);
+  CHECK(x.wants_copy());
+  CHECK(serves(9, id_of(8)));
+}
+
+TEST_CASE("who asks with another token keeps its place no longer") {
+  auto x = donor();
+  for (std::size_t i = 0; i < limits::joiners_served; ++i)
+    x.read(id_of(i), wish(1, 7), begin);
+  auto now = begin;
+  for (std::uint64_t token = 2; now < begin + limits::place_patience; ++token) {
+    now += 2s;
+    for (std::size_t i = 0; i < limits::joiners_served; ++i)
+      x.read(id_of(i), wish(token, 7), now);
+  }
+  x.read(id_of(8), wish(1, 7), now);
+  CHECK(x.budget().serves(id_of(8)));
+}
+
 TEST_CASE("those who wait for a step that does not come make room") {
   auto x = donor();
   for (std::size_t i = 0; i < limits::joiners_served; ++i)
