@@ -33,8 +33,8 @@ constexpr auto contribution_patience = 10s;
 constexpr auto contribution_floor = 2s;
 constexpr auto contribution_cap = 20s;
 /// Keys cost nothing, so all contributors that brought nothing when they were
-/// asked last may keep a sponsor waiting for so long at once, and a tenth of the
-/// time. Then it asks none of them until there is time for one.
+/// asked last may keep a sponsor waiting for so long at once, and a tenth of
+/// the time. Then it asks none of them until there is time for one.
 constexpr auto vain_gathering = 20s;
 constexpr int vain_gathering_share = 10;
 
@@ -118,7 +118,7 @@ private:
   std::set<peer_id> gave_; ///< When they were asked last.
   /// Time for which all others together may be waited for in vain.
   credit in_vain_{limits::vain_gathering, limits::vain_gathering_share};
-  bool waits_in_vain_ = false; ///< In this gathering.
+  bool waits_in_vain_ = false;          ///< In this gathering.
   std::map<peer_id, packing> packings_; ///< Of their contributions.
   std::map<peer_id, chain_place> chains_;
   std::map<peer_id, contact> better_;

@@ -167,8 +167,8 @@ fb::Offset<Table> write(builder& b, const T& x, std::index_sequence<I...>) {
 }
 
 // ---- reading ----------------------------------------------------------------
-// Verified before: required fields are there, everything lies in the buffer. But
-// many fields may refer to the same bytes, each of which is a copy here.
+// Verified before: required fields are there, everything lies in the buffer.
+// But many fields may refer to the same bytes, each of which is a copy here.
 
 /// Bytes that may still be copied: no writer refers to any twice.
 struct allowance {

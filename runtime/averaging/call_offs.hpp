@@ -2,8 +2,8 @@
 /// no reason that this peer sees.
 ///
 /// It may have had one, as a member that stepped back and told nobody else. So
-/// it is doubted only when that happened in half of the last rounds, whoever did
-/// so in the others: keys cost nothing, and several can take turns. Pure.
+/// it is doubted only when that happened in half of the last rounds, whoever
+/// did so in the others: keys cost nothing, and several can take turns. Pure.
 #pragma once
 
 #include <algorithm>

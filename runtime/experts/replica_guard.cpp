@@ -50,8 +50,8 @@ replica_guard::actions replica_guard::offered(const peer_id& from,
               && tenure{x.term, from} < tenure{s->second.term, self_.id};
   // It would be served here under the next term.
   if (leaving_ || ours || x.term >= max_term || x.owner.id != from
-      || !dialable(x.owner)
-      || !parse_expert_uid(x.uid) || adopting_.count(x.uid) != 0)
+      || !dialable(x.owner) || !parse_expert_uid(x.uid)
+      || adopting_.count(x.uid) != 0)
     return no;
   switch (book_.offered(x, now)) {
     case replica_book::verdict::refused:

@@ -89,8 +89,7 @@ std::optional<peer_id> serving_budget::gives_way(const peer_id& to,
   for (const auto& [id, x] : joiners_) {
     if (!takes_place(x))
       continue;
-    if (is_idle(x, now)
-        && (!idlest || x.moved < joiners_.at(*idlest).moved))
+    if (is_idle(x, now) && (!idlest || x.moved < joiners_.at(*idlest).moved))
       idlest = id;
     const auto size = homes.at(home(id));
     if (size >= mine + 2
@@ -99,8 +98,7 @@ std::optional<peer_id> serving_budget::gives_way(const peer_id& to,
       fullest = size;
       of_fullest = id;
     }
-    if (is_old(x, now)
-        && (!longest || x.since < joiners_.at(*longest).since))
+    if (is_old(x, now) && (!longest || x.since < joiners_.at(*longest).since))
       longest = id;
   }
   return idlest ? idlest : of_fullest ? of_fullest : longest;

@@ -34,8 +34,7 @@ state_actions state_donor::passed(passed_mean mean, time_point now) {
 state_actions state_donor::copied(std::shared_ptr<const training_state> state,
                                   time_point now) {
   auto step = state->step;
-  if (awaited(step) && !version(step)
-      && versions_.size() < most_.snapshots) {
+  if (awaited(step) && !version(step) && versions_.size() < most_.snapshots) {
     auto bytes = state_bytes(*state);
     versions_.emplace_back(std::move(state), piece_bytes_for(bytes));
   }
@@ -259,8 +258,7 @@ bool state_donor::has_room_for(std::uint64_t step, time_point now) {
         its.push_back(id);
     const auto lingers
         = [&](const peer_id& id) { return budget_.lingers(id, now); };
-    if (v.state().step == step
-        || !std::all_of(its.begin(), its.end(), lingers))
+    if (v.state().step == step || !std::all_of(its.begin(), its.end(), lingers))
       continue;
     for (const auto& id : its) {
       say_busy(id, joiners_.at(id).wish);

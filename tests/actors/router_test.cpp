@@ -315,7 +315,8 @@ TEST_CASE("who looks records up says what it knows") {
         == known_marks{known_mark(std::string_view{"mine"}, asked.token)});
 }
 
-TEST_CASE("a node that this peer parted with is asked when there are questions") {
+TEST_CASE(
+    "a node that this peer parted with is asked when there are questions") {
   lone_router x;
   auto asker = x.system.pretend<records_reader>();
   x.meet(2);

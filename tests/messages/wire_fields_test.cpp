@@ -85,9 +85,8 @@ TEST_CASE("a head whose fields share their bytes is refused before they are "
   hello.add_settings(all);
   b.Finish(hello.Finish());
   potluck::hello out;
-  CHECK_FALSE(wire_fields::read(out,
-                                *fb::GetRoot<wire::Hello>(b.GetBufferPointer()),
-                                b.GetSize()));
+  CHECK_FALSE(wire_fields::read(
+      out, *fb::GetRoot<wire::Hello>(b.GetBufferPointer()), b.GetSize()));
   std::size_t copied = 0;
   for (const auto& x : out.settings)
     copied += x.name.size() + x.value.size();

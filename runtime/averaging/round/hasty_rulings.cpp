@@ -36,10 +36,9 @@ bool hasty_rulings::is_unfounded(std::size_t by, const message& content,
                                  const member_watch& watch) {
   if (const auto* said = std::get_if<round_standing>(&content)) {
     // Whoever has committed by another's ruling says that one's epoch.
-    const bool made_up = said->standing == standing::committed
-                         && agreement.leads_unruled()
-                         && (said->epoch == 0
-                             || is_early(by, agreement.members(), watch));
+    const bool made_up
+        = said->standing == standing::committed && agreement.leads_unruled()
+          && (said->epoch == 0 || is_early(by, agreement.members(), watch));
     if (made_up && !who_)
       who_ = by;
     return made_up;

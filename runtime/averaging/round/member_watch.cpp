@@ -11,8 +11,8 @@ constexpr unsigned most_questions = 8;
 
 member_watch::member_watch(std::size_t members, time_point now)
     : present_(members, false), heard_(members, false),
-      brought_(members, false), told_(members), now_{now}, began_{now},
-      last_news_{now} {
+      brought_(members, false),
+      told_(members), now_{now}, began_{now}, last_news_{now} {
 }
 
 void member_watch::heard(std::size_t member, const message& what,

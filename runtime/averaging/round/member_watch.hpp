@@ -89,7 +89,7 @@ private:
 
   std::vector<bool> present_;
   std::vector<bool> heard_;
-  std::vector<bool> brought_; ///< A part.
+  std::vector<bool> brought_;               ///< A part.
   std::vector<std::set<std::size_t>> told_; ///< Kinds, since `asks`.
   unsigned questions_ = 0;
   time_point now_;

@@ -75,8 +75,7 @@ void other_rounds::keep(letter x) {
   }
 }
 
-std::map<peer_id, std::vector<other_rounds::early>>
-other_rounds::take_early() {
+std::map<peer_id, std::vector<other_rounds::early>> other_rounds::take_early() {
   early_bytes_.clear();
   all_early_bytes_ = 0;
   return std::exchange(early_, {});

@@ -15,8 +15,7 @@ constexpr auto start = time_point{1min};
 
 /// Member 1 of three trainers, to whom all are connected.
 struct second_of_three {
-  explicit second_of_three(averaging_rule how = {})
-      : it{patience, how, known} {
+  explicit second_of_three(averaging_rule how = {}) : it{patience, how, known} {
     watch.joined(0);
     watch.joined(2);
   }
