@@ -182,8 +182,7 @@ void cell_state::on(const tick&) {
         answer(id, gathering_->number(), false, "too late");
         gathering_->without(id);
         gave_.erase(id);
-        if (!std::exchange(waits_in_vain_, true))
-          in_vain_.spend(now - began_, now);
+        in_vain_.spend(now - std::exchange(charged_until_, now), now);
       }
     go_on();
   }
@@ -206,7 +205,7 @@ void cell_state::on(const gather_contributions& x) {
       = contribution_values(config_.agreed.settings().chunk_values);
   asked_at_.clear();
   began_ = self_->clock().now();
-  waits_in_vain_ = false;
+  charged_until_ = began_;
   lines_patience_ = x.patience;
   packings_.clear();
   for (std::size_t i = 0; i < x.packings.size(); ++i)

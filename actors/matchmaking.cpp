@@ -135,8 +135,7 @@ void matchmaking_state::on(const matchmaking_facts& x) {
   for (const auto& id : x.out_of_reach)
     lines_.heard_of(id);
   tell_lines();
-  if (config_.guards.has(safeguard::avoidance))
-    matchmaker_->avoid({x.doubted.begin(), x.doubted.end()});
+  matchmaker_->avoid({x.doubted.begin(), x.doubted.end()});
   matchmaker_->measure(x.upload_bytes_per_second, x.download_bytes_per_second,
                        x.slow_pairs);
 }

@@ -24,7 +24,6 @@ enum class safeguard : std::size_t {
   naming,           ///< Whose means differed is found out and avoided.
   audit,            ///< Means are averaged once more, now and then.
   checkpoint_sum,   ///< A checkpoint that was torn is not continued from.
-  avoidance,        ///< A group does without whom most members avoid.
   finite_part,      ///< A part with a NaN or an infinity is not summed.
   mean_parameters,  ///< A redrawn group's step begins with mean parameters.
   group_majority,   ///< Of a redrawn group at most one part makes the step.

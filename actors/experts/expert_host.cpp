@@ -207,9 +207,6 @@ void expert_host_state::on_down(const caf::down_msg& x) {
   } else {
     forget(uid);
     send(desk_->refuse_waiting(uid, expert_outcome::failed, why));
-    // Of bytes that are no expert nothing needs to stay.
-    if (const auto& e = experts_.all().at(uid); e.adopted && !e.was_made)
-      config_.hosting.shelves.adopted->remove(uid);
   }
   pump();
   go_on_leaving();

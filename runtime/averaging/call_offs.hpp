@@ -33,7 +33,7 @@ public:
     const auto times
         = std::count_if(last_.begin(), last_.end(),
                         [](const peer_id& by) { return !by.empty(); });
-    return !who.empty()
+    return !who.empty() && std::count(last_.begin(), last_.end(), who) > 1
            && static_cast<std::size_t>(times) > limits::call_offs_excused;
   }
 

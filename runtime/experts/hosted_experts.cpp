@@ -30,7 +30,7 @@ bool hosted_experts::made(const std::string& uid, const expert_shape& shape,
   auto e = here(uid);
   if (e == nullptr)
     return false;
-  e->ready = e->was_made = true;
+  e->ready = true;
   e->shape = shape;
   e->updates = e->saved = updates;
   e->term = term;

@@ -34,7 +34,6 @@ public:
     expert_uid name;
     bool here = false;        ///< Served, or being made.
     bool ready = false;       ///< Made: it can be called.
-    bool was_made = false;    ///< Before, if not now.
     bool adopted = false;     ///< From another host.
     bool offered = false;     ///< To other hosts, while this one leaves.
     bool handed_over = false; ///< As far as this host could.

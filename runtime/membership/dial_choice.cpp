@@ -99,7 +99,8 @@ std::vector<peer_id> dial_choice::surplus(const scene& x, time_point now) {
   if (now < next_tidying_ || !wants_few(x.mine))
     return result;
   next_tidying_ = now + limits::tidying_interval;
-  // A bootstrap peer keeps its connections for those that have nobody else.
+  // A bootstrap peer keeps its connections for those that have nobody else, and
+  // a seed would be dialled again.
   const auto whole = settled(x);
   // Who cannot be dialled is found through its hubs: one, and one more.
   auto hubs = x.reachable && x.sure ? std::vector<contact>{} : x.guests.hubs();
@@ -108,7 +109,8 @@ std::vector<peer_id> dial_choice::surplus(const scene& x, time_point now) {
     const auto& who = g.who.id;
     const bool kept = std::any_of(hubs.begin(), hubs.end(),
                                   [&](auto& hub) { return hub.id == who; });
-    if (!kept && (g.role != role::bootstrap || whole)
+    const bool named_by_user = g.role == role::bootstrap || g.is_seed;
+    if (!kept && (!named_by_user || whole)
         && now - g.since > limits::surplus_age && !named(id))
       result.push_back(id);
   }

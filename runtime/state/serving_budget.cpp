@@ -73,8 +73,7 @@ bool serving_budget::is_old(const served& x, time_point now) {
 bool serving_budget::lingers(const peer_id& joiner, time_point now) const {
   const auto known = joiners_.find(joiner);
   return known != joiners_.end()
-         && (known->second.listens || is_idle(known->second, now)
-             || is_old(known->second, now));
+         && (known->second.listens || is_idle(known->second, now));
 }
 
 std::optional<peer_id> serving_budget::gives_way(const peer_id& to,

@@ -57,7 +57,7 @@ public:
   /// It begins anew, in the place that it has had since it came: nothing of
   /// before is on its way to it.
   void begins_anew(const peer_id& joiner);
-  /// Whether a place brings nothing, or was somebody's for long.
+  /// Whether one gets nothing, by its wish or for long.
   bool lingers(const peer_id& joiner, time_point now) const;
   /// Whose place one that was not admitted may have: it brings nothing; or its
   /// home has two more than the other's; or it had it for long. None: nobody's.

@@ -201,7 +201,8 @@ std::size_t state_donor::places_for(const state_request& x) const {
                                limits::joiner_bytes_in_flight / bytes);
 }
 
-/// Sends the version's manifest, or that it will not come, or waits for it.
+/// Sends the version's manifest, or that it will not come, or that there is no
+/// room for it, or waits for it.
 /// @returns false when nothing here is of use to it: then it must not take the
 /// place of one that can be served.
 bool state_donor::answer(const peer_id& id, const joiner& x, time_point now) {
@@ -226,7 +227,7 @@ bool state_donor::answer(const peer_id& id, const joiner& x, time_point now) {
       = wish.step == step_ && !wish.state.empty() && wish.state != state_;
   const bool old = wish.step < step_;
   if (!old && !strange) {
-    if (has_room_for(wish.step, now))
+    if (has_room_for(wish, now))
       return true;
     say_busy(id, wish);
     return false;
@@ -239,8 +240,10 @@ bool state_donor::answer(const peer_id& id, const joiner& x, time_point now) {
 
 /// Whether the state after that step can be kept when it is here. Those that
 /// wait for a later one do not keep others from it, nor do those that only
-/// listen; a version gives way that nobody makes use of.
-bool state_donor::has_room_for(std::uint64_t step, time_point now) {
+/// listen. For one with a place a version gives way whose joiners listen, or got
+/// nothing for long.
+bool state_donor::has_room_for(const state_request& wish, time_point now) {
+  const auto step = wish.step;
   std::set<std::uint64_t> before;
   for (const auto& id : unanswered_)
     if (const auto& y = joiners_.at(id).wish;
@@ -249,8 +252,8 @@ bool state_donor::has_room_for(std::uint64_t step, time_point now) {
   for (const auto& v : versions_)
     before.insert(v.state().step);
   before.erase(step);
-  if (before.size() < most_.snapshots)
-    return true;
+  if (before.size() < most_.snapshots || wish.lists_only)
+    return before.size() < most_.snapshots;
   for (const auto& v : versions_) {
     std::vector<peer_id> its;
     for (const auto& [id, y] : joiners_)
@@ -280,7 +283,8 @@ void state_donor::decline(const peer_id& id, const joiner& x) {
   if (!versions_.empty())
     none.offered = versions_.back().state().step;
   for (auto& other : unanswered_)
-    if (auto& y = joiners_.at(other); !y.wish.means_only)
+    if (auto& y = joiners_.at(other);
+        !y.wish.means_only && !y.wish.lists_only)
       none.offered = std::max(none.offered, y.wish.step);
   actions_.push_back(state_letter{id, none, {}});
 }

@@ -91,7 +91,7 @@ private:
   /// Somebody waits for the state after that step.
   bool awaited(std::uint64_t step) const;
   bool answer(const peer_id& id, const joiner& x, time_point now);
-  bool has_room_for(std::uint64_t step, time_point now);
+  bool has_room_for(const state_request& wish, time_point now);
   bool admit(const peer_id& from, const state_request& x, time_point now);
   void say_busy(const peer_id& to, const state_request& x);
   void answer_waiting(time_point now);

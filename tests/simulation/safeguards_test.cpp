@@ -33,7 +33,6 @@ const std::vector<proof> proofs{
     {safeguard::naming, "two-faced", 24, "no step for"},
     {safeguard::audit, "liar", 2, "the loss is"},
     {safeguard::checkpoint_sum, "torn-disks", 4, "parameters that nobody had"},
-    {safeguard::avoidance, "outcasts", 12, "committed at the first try"},
     {safeguard::finite_part, "nan", 4, "found bad data in what the honest"},
     {safeguard::mean_parameters, "redrawn", 1, "of their length apart"},
     {safeguard::group_majority, "cut-groups", 128, "after the same round"},

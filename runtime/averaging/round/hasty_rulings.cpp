@@ -35,10 +35,11 @@ bool hasty_rulings::is_unfounded(std::size_t by, const message& content,
                                  const round_agreement& agreement,
                                  const member_watch& watch) {
   if (const auto* said = std::get_if<round_standing>(&content)) {
-    // Whoever has committed by another's ruling says that one's epoch.
-    const bool made_up
-        = said->standing == standing::committed && agreement.leads_unruled()
-          && (said->epoch == 0 || is_early(by, agreement.members(), watch));
+    // Whoever rules tells this member as well, unless their line is broken.
+    const auto& all = agreement.members();
+    const bool made_up = said->standing == standing::committed
+                         && agreement.leads_unruled()
+                         && !all[all.leader_of(said->epoch)].lost();
     if (made_up && !who_)
       who_ = by;
     return made_up;

@@ -16,17 +16,13 @@ member_watch::member_watch(std::size_t members, time_point now)
 }
 
 void member_watch::heard(std::size_t member, const message& what,
-                         bool leading) {
+                         bool brings_on) {
   const bool standing = std::holds_alternative<round_standing>(what);
   const auto* verdict = std::get_if<round_verdict>(&what);
   if (standing || std::holds_alternative<round_prepared>(what)
       || (verdict && verdict->commit))
     heard_[member] = true;
-  const bool ruling = verdict || std::holds_alternative<round_settle>(what)
-                      || std::holds_alternative<round_heal>(what)
-                      || std::holds_alternative<round_prepared>(what);
-  if ((ruling || (leading && standing))
-      && told_[member].insert(what.index()).second)
+  if (brings_on && told_[member].insert(what.index()).second)
     news();
 }
 

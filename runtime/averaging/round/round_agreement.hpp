@@ -9,7 +9,8 @@
 ///   `member_lost` comes behind the last one;
 /// - at the beginning it sends its parts to the planned reducers, and keeps the
 ///   gradient for others that a heal may name;
-/// - parts are summed whenever they come, also for chunks planned elsewhere;
+/// - parts are summed whenever they come; of chunks planned elsewhere, from the
+///   first question on;
 /// - whenever `digest_wanted()`, it calls `whole_vector_here`;
 /// - means and averages are kept until the next round begins, and `asked` is
 ///   called for every request;
@@ -114,7 +115,7 @@ public:
   bool heeds(std::size_t leader, std::uint32_t epoch) const {
     return leads(leader, epoch) && epoch >= course_.answered();
   }
-  /// This member leads the round's first epoch, and knows of no ruling.
+  /// This member is the contract's leader, and knows of no ruling.
   bool leads_unruled() const {
     return members().self() == 0 && !decided() && !course_.has_ruled();
   }

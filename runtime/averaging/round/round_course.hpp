@@ -43,9 +43,9 @@ public:
   bool leading() const {
     return leading_;
   }
-  /// Leads the present epoch, or the first one, and has ruled.
+  /// It has ruled in any epoch.
   bool has_ruled() const {
-    return leader_.ruled();
+    return leader_.has_ruled();
   }
   /// The highest epoch answered, opened or obeyed; -1: none yet.
   std::int64_t answered() const {

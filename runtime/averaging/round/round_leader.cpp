@@ -172,7 +172,7 @@ round_leader::orders round_leader::heal(const member_roll& roll,
 round_leader::orders round_leader::rule(bool commit, const vector_mark& mean,
                                         const member_roll& roll,
                                         const own_side& own) {
-  ruled_ = true;
+  ruled_ = has_ruled_ = true;
   ruling_ = mean;
   const bool lacks = commit && !own.decided() && !own.stand().holds(mean);
   bool somebody_lacks = lacks;

@@ -89,6 +89,10 @@ public:
   bool ruled() const {
     return ruled_;
   }
+  /// In this epoch, or before.
+  bool has_ruled() const {
+    return has_ruled_;
+  }
   /// Somebody lacks what was ruled to count.
   bool waiting(const member_roll& roll) const {
     return !ruled_ || spectators_wait_ || anybody_lacks(roll);
@@ -119,6 +123,7 @@ private:
   /// Was told to fetch, has a line to the holder, and has not done so yet.
   std::vector<bool> lacking_;
   bool ruled_ = false;     ///< The verdict of this epoch is out.
+  bool has_ruled_ = false; ///< Or was, of another. Nothing is ruled by it.
   vector_mark ruling_;     ///< The mean that counts.
   std::size_t holder_ = 0; ///< Has it: this member if it can be.
   /// Auxiliaries hear of a commit only when every trainer alive has the means:

@@ -555,19 +555,6 @@ TEST_CASE("a host that leaves hands its experts over and loses nothing") {
   CHECK(k.version("ffn.0.0", 15s) == 0);
 }
 
-TEST_CASE("nothing is left of bytes that were taken over and are no expert") {
-  kitchen k;
-  auto h = k.hosting("ffn.0.*");
-  h.shelves.adopted->put("ffn.1.1", {2, 3, {1}});
-  k.host(2, h);
-  CHECK(k.world.run_until([&] { return h.shelves.adopted->uids().empty(); },
-                          60s));
-  // One that has worked is kept, whatever befalls it.
-  k.caller(4);
-  k.settle();
-  CHECK(k.good(k.forward(4, "ffn.0.1", {1, 1, 1})).version == 0);
-}
-
 TEST_CASE(
     "a host loses nothing if it leaves while the replica of its last save "
     "is under way") {

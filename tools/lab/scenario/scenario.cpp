@@ -164,6 +164,10 @@ const std::vector<stranger_manner>& stranger_manners() {
                     "for parameters"},
       {"calls_off", "a member that takes each round's lead and calls it off"},
       {"made_up_means", "a member that claims means which nobody made"},
+      {"talks",
+       "a member that brings nothing, and says all the time that it is "
+       "ready"},
+      {"commits", "a member that says that the round counts, as it begins"},
       {"gives_up", "a member that gives each round up as it begins"},
       {"freezes", "a member that takes each round's lead and never rules"},
   };

@@ -28,8 +28,6 @@ const std::array<safeguard_trait, safeguard_count>& safeguards() {
       {s::audit, "audit", "means are averaged once more, now and then"},
       {s::checkpoint_sum, "checkpoint-sum",
        "a checkpoint that was torn is not continued from"},
-      {s::avoidance, "avoidance",
-       "a group does without whom most of its members avoid"},
       {s::finite_part, "finite-part",
        "a part with a NaN or an infinity is not summed"},
       {s::mean_parameters, "mean-parameters",

@@ -107,6 +107,39 @@ class made_up_means : public false_words {
   }
 };
 
+/// Sends nothing, and says all the time that it has all means.
+class talks : public false_words {
+  void begins(stranger&, const line&, const group_id& group,
+              std::uint32_t) override {
+    group_ = group;
+  }
+  void tries(stranger& me) override {
+    false_words::tries(me);
+    round_prepared x;
+    x.group = group_;
+    x.mean.bytes.fill(7);
+    x.least_samples = x.most_samples = 256;
+    if (!group_.empty())
+      for (auto* on : me.open_lines())
+        me.say(*on, x);
+  }
+
+  group_id group_;
+};
+
+/// Says as each round begins that means are committed which nobody made.
+class commits : public false_words {
+  void begins(stranger& me, const line& to, const group_id& group,
+              std::uint32_t) override {
+    round_standing x;
+    x.group = group;
+    x.standing = standing::committed;
+    x.mean.bytes.fill(7);
+    x.least_samples = x.most_samples = 256;
+    me.say(to, x);
+  }
+};
+
 /// Says as each round begins that it has given it up.
 class gives_up : public false_words {
   void begins(stranger& me, const line& to, const group_id& group,
@@ -133,6 +166,12 @@ owned_manner make_calls_off() {
 }
 owned_manner make_made_up_means() {
   return std::make_unique<made_up_means>();
+}
+owned_manner make_talks() {
+  return std::make_unique<talks>();
+}
+owned_manner make_commits() {
+  return std::make_unique<commits>();
 }
 owned_manner make_gives_up() {
   return std::make_unique<gives_up>();

@@ -72,6 +72,8 @@ owned_manner make_mutator();
 owned_manner make_uninvited();
 owned_manner make_calls_off();
 owned_manner make_made_up_means();
+owned_manner make_talks();
+owned_manner make_commits();
 owned_manner make_gives_up();
 owned_manner make_freezes();
 

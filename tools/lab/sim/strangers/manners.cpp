@@ -30,6 +30,8 @@ owned_manner make_manner(const std::string& name) {
       {"uninvited", make_uninvited},
       {"calls_off", make_calls_off},
       {"made_up_means", make_made_up_means},
+      {"talks", make_talks},
+      {"commits", make_commits},
       {"gives_up", make_gives_up},
       {"freezes", make_freezes},
   };
