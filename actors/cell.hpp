@@ -118,7 +118,7 @@ private:
   std::set<peer_id> gave_; ///< When they were asked last.
   /// Time for which all others together may be waited for in vain.
   credit in_vain_{limits::vain_gathering, limits::vain_gathering_share};
-  clock_time charged_until_; ///< What it has cost of this gathering.
+  clock_time charged_until_;            ///< What it has cost of this gathering.
   std::map<peer_id, packing> packings_; ///< Of their contributions.
   std::map<peer_id, chain_place> chains_;
   std::map<peer_id, contact> better_;

@@ -240,8 +240,8 @@ bool state_donor::answer(const peer_id& id, const joiner& x, time_point now) {
 
 /// Whether the state after that step can be kept when it is here. Those that
 /// wait for a later one do not keep others from it, nor do those that only
-/// listen. For one with a place a version gives way whose joiners listen, or got
-/// nothing for long.
+/// listen. For one with a place a version gives way whose joiners listen, or
+/// got nothing for long.
 bool state_donor::has_room_for(const state_request& wish, time_point now) {
   const auto step = wish.step;
   std::set<std::uint64_t> before;
@@ -283,8 +283,7 @@ void state_donor::decline(const peer_id& id, const joiner& x) {
   if (!versions_.empty())
     none.offered = versions_.back().state().step;
   for (auto& other : unanswered_)
-    if (auto& y = joiners_.at(other);
-        !y.wish.means_only && !y.wish.lists_only)
+    if (auto& y = joiners_.at(other); !y.wish.means_only && !y.wish.lists_only)
       none.offered = std::max(none.offered, y.wish.step);
   actions_.push_back(state_letter{id, none, {}});
 }

@@ -29,7 +29,7 @@ const std::vector<std::string> withstood{
     "uninvited",     "identities",   "auxiliaries",  "big-claim",
     "no-company",    "liars-soon",   "never-leads",  "empty-handed",
     "false-leaders", "turncoats",    "last-moment",  "made-up-means",
-    "gives-up"};
+    "gives-up",      "calls-off",    "talks",        "commits"};
 
 /// From when the first of them come.
 double beginning_of(const scenario& x) {

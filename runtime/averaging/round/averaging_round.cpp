@@ -73,8 +73,7 @@ void averaging_round::read(std::size_t by, const chunk_part& x,
     return;
   out_.received(body.size);
   watch_.heard_bulk(by, ours);
-  const auto& source = agreement_.ledger().source(x.chunk);
-  if (source.member == members().self() && bulk_.is_first(by, x.chunk))
+  if (bulk_.is_first(by, x.chunk))
     watch_.news();
   agreement_.part_here(x.chunk, x.samples);
   out_.order(offer_part{by, x, body});
@@ -185,7 +184,7 @@ round_orders averaging_round::receive(const peer_id& from,
   const auto by = members().index_of(from);
   if (by == members().size())
     return {};
-  watch_.heard(by, content, brings_on(by, content));
+  watch_.heard(by, content, agreement_.leading());
   if (hasty_.is_unfounded(by, content, agreement_, watch_)) {
     // What another has made is not believed; a leader is not followed.
     if (!std::holds_alternative<round_standing>(content))
@@ -198,20 +197,6 @@ round_orders averaging_round::receive(const peer_id& from,
   out_.add(audits_.receive(by, content, means_here(), sums_here()));
   judge_if_all_spoke();
   return out_.take();
-}
-
-bool averaging_round::brings_on(std::size_t by, const message& what) const {
-  if (std::holds_alternative<round_standing>(what))
-    return agreement_.leading();
-  if (const auto* x = std::get_if<round_prepared>(&what))
-    return members()[by].trains
-           && members().leader_of(x->epoch) == members().self();
-  const auto heeded = [&](const auto* x) {
-    return x != nullptr && agreement_.heeds(by, x->epoch);
-  };
-  return heeded(std::get_if<round_settle>(&what))
-         || heeded(std::get_if<round_heal>(&what))
-         || heeded(std::get_if<round_verdict>(&what));
 }
 
 void averaging_round::doubt(std::optional<std::size_t> hasty) {
@@ -312,10 +297,9 @@ void averaging_round::carry_out(const round_agreement::actions& actions) {
 }
 
 void averaging_round::carry_out(const send_to_member& x) {
-  const auto* verdict = std::get_if<round_verdict>(&x.what);
-  asks_ = asks_ || std::holds_alternative<round_settle>(x.what)
-          || std::holds_alternative<round_heal>(x.what)
-          || (verdict && !verdict->holder.empty()); // They are to fetch.
+  if (std::holds_alternative<round_settle>(x.what)
+      || std::holds_alternative<round_heal>(x.what))
+    asks_ = true;
   std::visit([&](const auto& y) { out_.send(round_mail{x.to, y}); }, x.what);
 }
 

@@ -148,8 +148,6 @@ private:
   /// @param since The round began.
   void count(std::size_t by, const chunk_mean& x, duration since);
   void offer_own_part(std::uint32_t chunk);
-  /// Whether what a member says can bring the round on, where it is new.
-  bool brings_on(std::size_t by, const message& what) const;
   /// Who has ended rounds, or taken their lead, too often.
   void doubt(std::optional<std::size_t> hasty);
   void judge_if_all_spoke();

@@ -57,7 +57,6 @@ chunk_sum::news chunk_sum::offer(std::size_t member, const chunk_part& head,
   news result{offence(verdict)};
   if (verdict == chunk_average::verdict::accepted
       || verdict == chunk_average::verdict::complete) {
-    result.counted = true;
     parts_[member] = digest_of(body);
     ++counted_;
   } else if (result.refused) {

@@ -16,13 +16,17 @@ member_watch::member_watch(std::size_t members, time_point now)
 }
 
 void member_watch::heard(std::size_t member, const message& what,
-                         bool brings_on) {
+                         bool leading) {
   const bool standing = std::holds_alternative<round_standing>(what);
   const auto* verdict = std::get_if<round_verdict>(&what);
   if (standing || std::holds_alternative<round_prepared>(what)
       || (verdict && verdict->commit))
     heard_[member] = true;
-  if (brings_on && told_[member].insert(what.index()).second)
+  const bool ruling = verdict || std::holds_alternative<round_settle>(what)
+                      || std::holds_alternative<round_heal>(what)
+                      || std::holds_alternative<round_prepared>(what);
+  if ((ruling || (leading && standing))
+      && told_[member].insert(what.index()).second)
     news();
 }
 

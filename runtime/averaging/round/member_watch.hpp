@@ -42,8 +42,8 @@ public:
   /// off is as silent as any, and those that ask around because they wait as
   /// well bring no news. Nor does what a member says again, until this one has
   /// asked or lost patience: else one that talks would hold all for ever.
-  /// @param brings_on It can bring the round on, if it is new.
-  void heard(std::size_t member, const message& what, bool brings_on);
+  /// @param leading This member asked where others stand.
+  void heard(std::size_t member, const message& what, bool leading);
   /// It sent a mean, or a part of what this member averages.
   void heard_bulk(std::size_t member, bool part) {
     heard_[member] = true;

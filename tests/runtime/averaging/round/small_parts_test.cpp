@@ -195,13 +195,13 @@ TEST_CASE("those that ask around while they wait are no news") {
 
 TEST_CASE("one that says the same again and again is no news") {
   member_watch x{3, start};
-  x.heard(1, round_prepared{}, true);
+  x.heard(1, round_prepared{}, false);
   x.at(start + 3s);
-  x.heard(1, round_prepared{}, true);
+  x.heard(1, round_prepared{}, false);
   x.heard(1, mean_request{}, false);
   x.heard(1, chunk_part{}, false); // It may be in no sum.
   CHECK(x.quiet_since({}) == 3s);
-  x.heard(2, round_prepared{}, true);
+  x.heard(2, round_prepared{}, false);
   CHECK(x.quiet_since({}) == 0s);
   SUBCASE("until this one loses patience") {
     x.lose_patience(false);
@@ -210,7 +210,7 @@ TEST_CASE("one that says the same again and again is no news") {
     x.asks();
   }
   x.at(start + 4s);
-  x.heard(1, round_prepared{}, true);
+  x.heard(1, round_prepared{}, false);
   CHECK(x.quiet_since({}) == 0s);
 }
 
