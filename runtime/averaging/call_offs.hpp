@@ -25,7 +25,7 @@ namespace potluck {
 class call_offs {
 public:
   /// @param who Has done so in a round; empty: nobody has.
-  /// @returns Whether that has now happened too often.
+  /// @returns Whether that has now happened too often, and twice by that one.
   bool note(const peer_id& who) {
     last_.push_back(who);
     if (last_.size() > limits::rounds_remembered)
