@@ -81,7 +81,9 @@ TEST_CASE("a head whose fields share their bytes is refused before they are "
   const auto one = wire::CreateSetting(b, text, text);
   const std::vector<fb::Offset<wire::Setting>> many(400, one);
   const auto all = b.CreateVector(many);
+  const wire::PeerId id;
   wire::HelloBuilder hello{b};
+  hello.add_id(&id);
   hello.add_settings(all);
   b.Finish(hello.Finish());
   potluck::hello out;
