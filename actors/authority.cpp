@@ -4,6 +4,7 @@
 
 #include "actors/behavior.hpp"
 #include "actors/guest_list.hpp"
+#include "runtime/strangers/home_of.hpp"
 
 namespace potluck {
 
@@ -58,23 +59,42 @@ void authority_state::answer(const peer_id& to, admission_reply reply) {
   post(self_, wired_.letters, parcel{to, std::move(reply), {}});
 }
 
+void authority_state::on(const peer_joined& x) {
+  homes_[x.who.id] = home_of(x.who.where.host);
+}
+
+void authority_state::on(const peer_left& x) {
+  homes_.erase(x.id);
+  to_vet_.left(x.id);
+}
+
 void authority_state::vet(authority_desk::claim x) {
-  if (vetting_.size() >= limits::claim_programs * limits::claims_a_program
-      || !vetting_.insert(x.from).second)
-    return; // It asks again, or has.
-  if (programs_.size() < limits::claim_programs)
-    programs_.push_back(std::make_unique<worker>(config_.mode));
-  auto outbox = caf::actor_cast<authority_actor>(self_);
-  programs_[next_program_++ % programs_.size()]->post(
-      [asks = config_.asks, x = std::move(x), outbox] {
-        const auto claim = read_claim(x.what.claim);
-        caf::anon_send(outbox,
-                       claim_vetted{x, claim && asks(x.from, claim->words)});
-      });
+  const auto home = homes_.find(x.from);
+  if (home == homes_.end() || programs_.count(x.from) != 0)
+    return; // It has left, or has asked before.
+  to_vet_.add(std::move(x), home->second);
+  start_programs();
+}
+
+void authority_state::start_programs() {
+  while (programs_.size() < limits::claim_programs) {
+    auto x = to_vet_.next();
+    if (!x)
+      return;
+    auto& program = programs_[x->from];
+    program = std::make_unique<worker>(config_.mode);
+    auto outbox = caf::actor_cast<authority_actor>(self_);
+    program->post([asks = config_.asks, x = std::move(*x), outbox] {
+      const auto claim = read_claim(x.what.claim);
+      caf::anon_send(outbox,
+                     claim_vetted{x, claim && asks(x.from, claim->words)});
+    });
+  }
 }
 
 void authority_state::on(const claim_vetted& x) {
-  vetting_.erase(x.claim.from);
+  programs_.erase(x.claim.from);
+  start_programs();
   if (!x.yes)
     return answer(x.claim.from,
                   {x.claim.what.token,

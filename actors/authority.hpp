@@ -2,18 +2,20 @@
 ///
 /// Thin: gathers claims while its thread is busy with the ones before, and
 /// sends what the `authority_desk` answers. The organiser's program runs on
-/// threads of its own, a few at a time, and nobody else waits for it.
+/// threads of its own, a few at a time, in the order of the `vetting_queue`,
+/// and nobody else waits for it.
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "actors/handles.hpp"
 #include "actors/worker.hpp"
 #include "runtime/admission/authority_desk.hpp"
+#include "runtime/admission/vetting_queue.hpp"
 
 namespace potluck::limits {
 
@@ -21,10 +23,10 @@ using namespace std::chrono_literals;
 
 /// Claims that wait; who comes beyond them asks again.
 constexpr std::size_t claims_waiting = 4096;
-/// Programs that run at once, claims that wait for each, and how long one may
-/// take.
+/// Programs that run at once, claims that wait for them, of one home (a school
+/// of 40) and in all, and how long one may take.
 constexpr std::size_t claim_programs = 4;
-constexpr std::size_t claims_a_program = 64;
+constexpr vetting_queue::bounds claims_vetted{64, 256};
 constexpr std::chrono::milliseconds claim_program_life = 10s;
 
 } // namespace potluck::limits
@@ -59,23 +61,26 @@ public:
     wired_ = w;
   }
   void on(const letter& x);
+  void on(const peer_joined& x);
+  void on(const peer_left& x);
   void on(const claims_answered& x);
   void on(const claim_vetted& x);
 
 private:
   void take_up();
   void vet(authority_desk::claim x);
+  void start_programs();
   void answer(const peer_id& to, admission_reply reply);
 
   authority_actor::pointer self_ = nullptr;
   authority_office config_;
   authority_handles wired_;
   std::vector<authority_desk::claim> waiting_;
-  bool busy_ = false;         ///< The thread is.
-  std::string trouble_;       ///< With the book, as was last said.
-  std::set<peer_id> vetting_; ///< Programs run for them, or wait.
-  std::vector<std::unique_ptr<worker>> programs_;
-  std::size_t next_program_ = 0;
+  bool busy_ = false;                    ///< The thread is.
+  std::string trouble_;                  ///< With the book, as was last said.
+  std::map<peer_id, std::string> homes_; ///< Of connected peers.
+  vetting_queue to_vet_{limits::claims_vetted};
+  std::map<peer_id, std::unique_ptr<worker>> programs_; ///< That run for them.
   std::unique_ptr<worker> thread_;
 };
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "actors/behavior.hpp"
-#include "runtime/averaging/round_memory.hpp"
 #include "runtime/config.hpp"
 #include "runtime/fault_points.hpp"
 #include "runtime/planning/planned_windows.hpp"
@@ -79,7 +78,7 @@ void averager_state::on(const begin_round& x) {
                                config_.guards,
                                config_.nonce ? config_.nonce() : chance_.next(),
                                denials_, call_offs_, config_.threads},
-      room_for(x), config_.intake,
+      room_.prepare(x.contract, x.plan, config_.self), config_.intake,
       [self, group] { caf::anon_send(self, means_placed{group}); }, chance_,
       self_->clock().now());
   if (!has_samples(x.contract))
@@ -111,28 +110,11 @@ void averager_state::on(const gradient_lent& x) {
     tell([&](auto& r) { return r.lend(x.gradient); });
 }
 
-value_pool& averager_state::room_for(const begin_round& x) {
-  auto most_idle = 2 * x.contract.gradient_values;
-  const auto& all = x.contract.members;
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (all[i].who.id == config_.self && all[i].role == role::auxiliary)
-      most_idle = planned_values(x.contract, x.plan, i); // See `round_memory`.
-  if (std::exchange(room_for_, most_idle) != most_idle || !room_)
-    room_.emplace(most_idle);
-  return *room_;
-}
-
 void averager_state::plan_windows() {
-  const auto& contract = round_->what().contract;
-  const auto& plan = round_->what().plan;
   windows_planned news;
-  if (!round_->over() && plan.shares.size() == contract.members.size()) {
-    auto windows = planned_windows(collaboration_of(contract), plan.shares,
+  if (!round_->over())
+    news.windows = planned_windows(round_->what().contract, round_->what().plan,
                                    round_->members().self());
-    for (std::size_t i = 0; i < windows.size(); ++i)
-      if (windows[i].queue > 0)
-        news.windows.emplace_back(contract.members[i].who.id, windows[i]);
-  }
   self_->send(wired_.gateway, std::move(news));
 }
 

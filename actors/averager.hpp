@@ -13,6 +13,7 @@
 #include "actors/reducer_crew.hpp"
 #include "actors/round_messenger.hpp"
 #include "actors/supervisor.hpp"
+#include "runtime/averaging/mean_room.hpp"
 #include "runtime/averaging/round/averaging_round.hpp"
 #include "runtime/averaging/round/other_rounds.hpp"
 #include "runtime/safeguards.hpp"
@@ -95,10 +96,8 @@ private:
 
   /// Of a chunk that is still to be averaged here; it begins if need be.
   const chunk_reducer_actor& reducer_of(std::uint32_t chunk) {
-    return reducers_.of(chunk, *round_, *room_, patience());
+    return reducers_.of(chunk, *round_, room_.pool(), patience());
   }
-  /// Makes room for means of so many values.
-  value_pool& room_for(const begin_round& x);
   /// While the round runs, its connections share lines as its plan does.
   void plan_windows();
   /// It was the last trainer of several that we had a line to: it is more
@@ -126,9 +125,7 @@ private:
   /// The last trainer of the round whose line broke, while ours may have.
   std::optional<peer_id> last_in_touch_;
   std::uint64_t deadline_ = 0;
-  /// Where means are made; for gradients as long as the last one.
-  std::optional<value_pool> room_;
-  std::uint64_t room_for_ = 0;
+  mean_room room_;
   random_stream chance_{1};
   std::shared_ptr<denials> denials_ = std::make_shared<denials>();
   std::shared_ptr<call_offs> call_offs_ = std::make_shared<call_offs>();

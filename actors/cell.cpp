@@ -11,21 +11,13 @@
 
 namespace potluck {
 
-namespace {
-
-using namespace std::chrono_literals;
-
-/// For all contributions: a sponsor's leader waits `limits::answer_cap` for it.
-/// Both, and each contribution's, are longer by `gathering_time`.
-constexpr auto gathering_cap = 20s;
-
-} // namespace
-
 void cell_state::init(cell_actor::pointer self, cell_config config) {
   self_ = self;
   config_ = std::move(config);
   choice_.emplace(config_.self, config_.agreed.settings().group_size,
                   limits::report_max_age, config_.seed, redraws());
+  contributors_.emplace(
+      contribution_values(config_.agreed.settings().chunk_values));
   self_->send(self_, tick{});
 }
 
@@ -72,15 +64,10 @@ void cell_state::on(const peer_left& x) {
     choice_->lost(x.id);
   else
     choice_->missed(x.id, self_->clock().now());
-  passed_on_.erase(x.id);
-  gave_.erase(x.id);
   tell_relay();
   if (told_ && told_->sponsor == x.id)
     choose(); // Nobody averages for us until somebody else does.
-  if (gathering_) {
-    gathering_->without(x.id);
-    go_on();
-  }
+  carry_out(contributors_->left(x.id, self_->clock().now()));
 }
 
 void cell_state::on(const report_heard& x) {
@@ -169,25 +156,9 @@ void cell_state::choose() {
 void cell_state::on(const tick&) {
   if (wired_.conductor && wired_.roster && told_)
     choose();
-  if (gathering_) {
-    auto now = self_->clock().now();
-    auto late = now - began_ > gathering_cap + lines_patience_;
-    if (late)
-      gathering_->ask_nobody_else();
-    for (auto& id : gathering_->unfinished())
-      if (late
-          || now - asked_at_[id]
-                 > contributions_.patience(id) + lines_patience_) {
-        contributions_.expired(id);
-        answer(id, gathering_->number(), false, "too late");
-        gathering_->without(id);
-        gave_.erase(id);
-        in_vain_.spend(now - std::exchange(charged_until_, now), now);
-      }
-    go_on();
-  }
+  carry_out(contributors_->look(self_->clock().now()));
   auto pause = duration{limits::cell_interval};
-  if (gathering_)
+  if (contributors_->gathers())
     pause = limits::gathering_interval;
   else if (told_ && told_->contributes && wanted_
            && cell_choice::linked(wanted_->who, connected_)
@@ -199,44 +170,7 @@ void cell_state::on(const tick&) {
 // ---- as a sponsor ----------------------------------------------------------
 
 void cell_state::on(const gather_contributions& x) {
-  gathering::shape shape;
-  shape.gradient_values = x.gradient_values;
-  shape.part_values
-      = contribution_values(config_.agreed.settings().chunk_values);
-  asked_at_.clear();
-  began_ = self_->clock().now();
-  charged_until_ = began_;
-  lines_patience_ = x.patience;
-  packings_.clear();
-  for (std::size_t i = 0; i < x.packings.size(); ++i)
-    packings_[x.contributors.at(i)] = x.packings[i];
-  chains_ = x.chains;
-  better_ = x.better;
-  gathering_.emplace(++requests_, x.step, x.state, shape, x.contributors,
-                     gathering::at_once(x.gradient_values * sizeof(float)));
-  if (in_vain_.spend({}, began_) < limits::contribution_floor)
-    for (const auto& id : x.contributors)
-      if (gave_.count(id) == 0)
-        gathering_->without(id);
-  go_on();
-}
-
-void cell_state::go_on() {
-  for (auto& id : gathering_->next()) {
-    asked_at_[id] = self_->clock().now();
-    auto request = gathering_->request(packings_[id]);
-    if (auto place = chains_.find(id); place != chains_.end()) {
-      request.nearer = place->second.nearer;
-      request.farther = place->second.farther;
-    }
-    if (auto better = better_.find(id); better != better_.end())
-      request.better = better->second;
-    post(self_, wired_.letters, parcel{id, request, {}});
-  }
-  if (!gathering_->over())
-    return;
-  self_->send(wired_.conductor, gathering_over{gathering_->step()});
-  gathering_.reset();
+  carry_out(contributors_->gather(x, self_->clock().now()));
 }
 
 void cell_state::on(const letter& x) {
@@ -249,56 +183,48 @@ void cell_state::on(const letter& x) {
 }
 
 void cell_state::read(const letter& x, const contribution_part& part) {
-  if (!gathering_) {
-    // The last chunk of what came too late gets the answer, for the others.
-    if (part.number <= requests_ && part.chunk == 0)
-      answer(x.from, part.number, false, "too late");
-    return;
-  }
-  switch (gathering_->offer(x.from, part, x.body.data, x.body.size)) {
-    case gathering::verdict::placed:
-    case gathering::verdict::unasked: // Its request was given up, and it knows.
-      return;
-    case gathering::verdict::complete:
-      contributions_.observed(x.from, self_->clock().now() - asked_at_[x.from]);
-      gave_.insert(x.from);
-      passed_on_[x.from] = part.number;
-      self_->send(wired_.conductor,
-                  contribution_ready{std::make_shared<const contribution>(
-                      *gathering_->take(x.from))});
-      break;
-    case gathering::verdict::refused:
-      self_->send(wired_.observer,
-                  event{"fault",
-                        {{"peer", short_name(x.from)},
-                         {"what", std::string{"contribution refused"}},
-                         {"detail", gathering_->reason()}}});
-      answer(x.from, part.number, false, gathering_->reason());
-      break;
-  }
-  go_on();
+  carry_out(contributors_->offer(x.from, part, x.body.data, x.body.size,
+                                 self_->clock().now()));
 }
 
 void cell_state::on(const contribution_taken& x) {
-  auto number = passed_on_.find(x.from);
-  if (number == passed_on_.end())
-    return;
-  answer(x.from, number->second, x.accepted,
-         x.accepted ? "" : "the step is over");
-  passed_on_.erase(number);
+  carry_out(contributors_->taken(x.from, x.accepted));
 }
 
-void cell_state::answer(const peer_id& to, std::uint64_t number, bool accepted,
-                        const std::string& reason) {
-  post(self_, wired_.letters,
-       parcel{to, contribution_answer{number, accepted, reason}, {}});
+void cell_state::carry_out(sponsorship::actions what) {
+  for (auto& x : what)
+    std::visit([this](auto& y) { carry_out(y); }, x);
+}
+
+void cell_state::carry_out(sponsorship::letter& x) {
+  std::visit(
+      [&](auto& y) {
+        post(self_, wired_.letters, parcel{x.to, std::move(y), {}});
+      },
+      x.content);
+}
+
+void cell_state::carry_out(sponsorship::whole& x) {
+  self_->send(wired_.conductor, contribution_ready{std::move(x.what)});
+}
+
+void cell_state::carry_out(const sponsorship::refused& x) {
+  self_->send(wired_.observer,
+              event{"fault",
+                    {{"peer", short_name(x.from)},
+                     {"what", std::string{"contribution refused"}},
+                     {"detail", x.why}}});
+}
+
+void cell_state::carry_out(const sponsorship::done& x) {
+  self_->send(wired_.conductor, gathering_over{x.step});
 }
 
 // ---- as a contributor ------------------------------------------------------
 
 void cell_state::read(const peer_id& from, const contribution_request& x) {
   if (!choice_->contributes() || !told_ || told_->sponsor != from) {
-    answer(from, x.number, false, "this is not my sponsor");
+    refuse(from, x.number, "this is not my sponsor");
     return;
   }
   wanted_as_ = x.packing;
@@ -334,9 +260,15 @@ void cell_state::tell_relay() {
   self_->send(wired_.state_keeper, mean_relay{relay});
 }
 
+void cell_state::refuse(const peer_id& to, std::uint64_t number,
+                        const std::string& reason) {
+  post(self_, wired_.letters,
+       parcel{to, contribution_answer{number, false, reason}, {}});
+}
+
 void cell_state::on(const hand_over& x) {
   if (!x.gradient) {
-    answer(x.to, x.number, false, x.reason);
+    refuse(x.to, x.number, x.reason);
     return;
   }
   const std::size_t length
@@ -353,12 +285,8 @@ void cell_state::on(const hand_over& x) {
 }
 
 void cell_state::read(const peer_id& from, const contribution_answer& x) {
-  if (gathering_ && gathering_->asked(from)
-      && x.number == gathering_->number()) {
-    gathering_->without(from); // It has nothing for us.
-    go_on();
-    return;
-  }
+  if (contributors_->awaits(from, x.number))
+    return carry_out(contributors_->declined(from, self_->clock().now()));
   if (!x.accepted && choice_->contributes())
     self_->send(wired_.observer,
                 event{"fault",

@@ -2,19 +2,19 @@
 /// one group (runtime/ways/cells).
 ///
 /// Chooses between member and contributor and tells the roster whom to be
-/// connected with. As a sponsor it asks contributors for their gradients when
-/// the conductor wants them, and passes whole ones on; as a contributor it
-/// sends what the conductor hands over.
+/// connected with. As a sponsor (runtime/ways/cells/sponsorship.hpp) it asks
+/// contributors for their gradients when the conductor wants them, and passes
+/// whole ones on; as a contributor it sends what the conductor hands over.
 #pragma once
 
-#include <map>
+#include <optional>
 #include <set>
+#include <string>
 
 #include "actors/handles.hpp"
-#include "runtime/membership/deadline_estimator.hpp"
-#include "runtime/step/credit.hpp"
 #include "runtime/ways/cells/cell_choice.hpp"
 #include "runtime/ways/cells/mean_chain.hpp"
+#include "runtime/ways/cells/sponsorship.hpp"
 
 namespace potluck::limits {
 
@@ -25,18 +25,6 @@ using namespace std::chrono_literals;
 constexpr auto cell_interval = 1s;
 /// Before the first choice: the roster tells a new actor what it knows.
 constexpr auto cell_beginning = 100ms;
-/// Between two looks while contributions are being gathered: their deadlines.
-constexpr auto gathering_interval = 250ms;
-/// For a contribution, before any of its sender was observed; then from those.
-/// A batch under way and a gradient over a household's uplink.
-constexpr auto contribution_patience = 10s;
-constexpr auto contribution_floor = 2s;
-constexpr auto contribution_cap = 20s;
-/// Keys cost nothing, so all contributors that brought nothing when they were
-/// asked last may keep a sponsor waiting for so long at once, and a tenth of
-/// the time. Then it asks none of them until there is time for one.
-constexpr auto vain_gathering = 20s;
-constexpr int vain_gathering_share = 10;
 
 } // namespace potluck::limits
 
@@ -89,9 +77,14 @@ private:
   void leave_chain();
   /// Tells the state keeper who is nearer to the sponsor, while it is here.
   void tell_relay();
-  /// Asks whom it is time to ask; ends the gathering when nobody is left.
-  void go_on();
-  void answer(const peer_id& to, std::uint64_t number, bool accepted,
+  /// What is to be done as a sponsor.
+  void carry_out(sponsorship::actions what);
+  void carry_out(sponsorship::letter& x);
+  void carry_out(sponsorship::whole& x);
+  void carry_out(const sponsorship::refused& x);
+  void carry_out(const sponsorship::done& x);
+  /// The sponsor gets no gradient.
+  void refuse(const peer_id& to, std::uint64_t number,
               const std::string& reason);
 
   cell_actor::pointer self_ = nullptr;
@@ -110,24 +103,7 @@ private:
   chain_place place_; ///< In the sponsor's chains.
   contact advice_;    ///< The sponsor that the last one would rather see.
   peer_id told_relay_;
-  std::uint64_t requests_ = 0;
-  std::optional<gathering> gathering_;
-  clock_time began_;           ///< The gathering.
-  duration lines_patience_{0}; ///< For what its gradients take on the way.
-  std::map<peer_id, clock_time> asked_at_;
-  std::set<peer_id> gave_; ///< When they were asked last.
-  /// Time for which all others together may be waited for in vain.
-  credit in_vain_{limits::vain_gathering, limits::vain_gathering_share};
-  clock_time charged_until_;            ///< What it has cost of this gathering.
-  std::map<peer_id, packing> packings_; ///< Of their contributions.
-  std::map<peer_id, chain_place> chains_;
-  std::map<peer_id, contact> better_;
-  /// Passed to the conductor, which has not said yet; with their requests.
-  std::map<peer_id, std::uint64_t> passed_on_;
-  /// From a request to the last chunk.
-  deadline_estimator contributions_{{limits::contribution_floor,
-                                     limits::contribution_cap,
-                                     limits::contribution_patience}};
+  std::optional<sponsorship> contributors_; ///< Of this peer, as a sponsor.
 };
 
 cell_actor::behavior_type cell(cell_actor::stateful_pointer<cell_state> self,

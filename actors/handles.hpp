@@ -54,6 +54,7 @@ struct roster_handles {
   hole_maker_actor hole_maker;
   registrar_actor registrar;
   peers_listener admission_keeper;
+  peers_listener authority;
   peers_listener artifact_keeper;
   peers_listener state_keeper;
   cell_actor cell;

@@ -158,10 +158,10 @@ using admission_keeper_actor
                        caf::reacts_to<charter_agreed>, caf::reacts_to<tick>>;
 
 /// Admits peers to runs, as their authority.
-using authority_actor
-    = caf::typed_actor<caf::reacts_to<authority_handles>,
-                       caf::reacts_to<letter>, caf::reacts_to<claims_answered>,
-                       caf::reacts_to<claim_vetted>>;
+using authority_actor = caf::typed_actor<
+    caf::reacts_to<authority_handles>, caf::reacts_to<letter>,
+    caf::reacts_to<peer_joined>, caf::reacts_to<peer_left>,
+    caf::reacts_to<claims_answered>, caf::reacts_to<claim_vetted>>;
 
 /// Gets direct lines to peers that only circuits lead to.
 using hole_maker_actor = caf::typed_actor<

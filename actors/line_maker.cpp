@@ -1,6 +1,5 @@
 #include "actors/line_maker.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "messages/codec.hpp"
@@ -27,7 +26,7 @@ void line_maker::wire(const gateway_handles& w) {
 void line_maker::add(connection_id id, link fresh) {
   fresh.since = now();
   if (fresh.dialled && !relaying_transport::is_circuit(id))
-    dialled_.note(fresh.remote.host, fresh.since);
+    memory_.dials(fresh.remote.host, fresh.since);
   links_.add(id, std::move(fresh));
   watch();
 }
@@ -36,8 +35,7 @@ void line_maker::add(connection_id id, link fresh) {
 
 void line_maker::dial(address where, const peer_id& expected,
                       std::vector<contact> hubs, address also) {
-  if (dialable(also) && is_public(seen_host_)
-      && same_family(also.host, seen_host_) && may_try(also))
+  if (memory_.prefers(also, now()))
     std::swap(where, also);
   link fresh{where, true, expected, {}, {}, {}};
   fresh.hubs = std::move(hubs);
@@ -49,7 +47,7 @@ void line_maker::dial(link fresh) {
   auto fail = [&](const char* why) {
     give_up(fresh.remote, fresh.expected, why, fresh.hubs_tried);
   };
-  if (own_addresses_.has(fresh.remote, now()))
+  if (memory_.is_itself(fresh.remote, now()))
     return fail("this peer itself answers there");
   if (links_.size() >= most_connections)
     return fail("too many connections are open");
@@ -62,7 +60,7 @@ void line_maker::dial(link fresh) {
 bool line_maker::dial_other(link& x) {
   link fresh{std::exchange(x.also, {}), true, x.expected, {}, {}, {}};
   if (!dialable(fresh.remote) || leaving_ || has(x.expected)
-      || !may_try(fresh.remote))
+      || !memory_.may_try(fresh.remote, now()))
     return false;
   fresh.hubs = std::exchange(x.hubs, {});
   fresh.hubs_tried = x.hubs_tried;
@@ -77,14 +75,10 @@ void line_maker::call_up(const call& x) {
     dial_by_hearsay(x.to);
 }
 
-bool line_maker::may_try(const address& where) {
-  return may_knock(seen_host_, where.host) && hearsay_.spend(where, now());
-}
-
 void line_maker::dial_by_hearsay(const contact& who) {
   if (links_.is_on_its_way(who.id))
     return;
-  if (own_addresses_.has(who.where, now()) || may_try(who.where))
+  if (memory_.is_itself(who.where, now()) || memory_.may_try(who.where, now()))
     return dial(who.where, who.id);
   drop_waiting(who.id);
   if (router_)
@@ -93,21 +87,16 @@ void line_maker::dial_by_hearsay(const contact& who) {
 }
 
 void line_maker::drop_waiting(const peer_id& who) {
-  for (const auto& x : parked_.take(who))
-    if (auto call = std::get_if<expert_request>(&x.content);
-        call && expert_caller_)
-      self_->send(expert_caller_,
-                  letter{who,
-                         expert_answer{call->number, expert_outcome::failed,
-                                       "it cannot be reached"},
-                         {}});
+  for (auto& x : parked_.give_up(who))
+    if (expert_caller_)
+      self_->send(expert_caller_, std::move(x));
 }
 
 void line_maker::give_up(const address& where, const peer_id& expected,
                          const std::string& reason, bool through_hub) {
   drop_waiting(expected);
-  if (!through_hub && dialable(where))
-    hearsay_.failed(where, now());
+  if (!through_hub)
+    memory_.failed(where, now());
   const dial_failed news{where, expected, reason, through_hub};
   if (roster_)
     self_->send(roster_, news);
@@ -139,37 +128,26 @@ void line_maker::ask_for_port(const contact& who) {
 void line_maker::go_through(const contact& who, std::vector<contact> hubs) {
   if (leaving_)
     hubs.clear();
-  for (const auto& hub : hubs) {
-    if (!has(hub.id) || links_.size() >= most_connections)
-      continue;
-    // The newest: an older one may be dead, unnoticed.
-    const auto& all = of(hub.id);
-    const auto newest = std::find_if_not(all.rbegin(), all.rend(),
-                                         relaying_transport::is_circuit);
-    if (newest == all.rend())
-      continue;
-    link fresh{who.where, true, who.id, {}, {}, {}};
-    fresh.hubs = hub_waits::without(hubs, hub.id);
-    add(network_->dial_through(*newest, who.id), std::move(fresh));
-    return;
-  }
-  for (const auto& hub : hubs)
-    if (dialable(hub) && hub.id != own_ && hub.id != who.id) {
-      const bool comes = links_.is_on_its_way(hub.id);
-      // Where it is may be a stranger's word.
-      if (!comes && !hub_knocks_.spend(hub.where.host, now()))
-        continue;
-      through_.add(hub.id, who, hubs);
-      if (!comes)
-        dial(hub.where, hub.id);
-      return;
+  auto next = hubs_.next(who, hubs, {own_, guests_, links_}, now());
+  switch (next.step) {
+    case hub_choice::step::open: {
+      link fresh{who.where, true, who.id, {}, {}, {}};
+      fresh.hubs = std::move(next.rest);
+      add(network_->dial_through(next.over, who.id), std::move(fresh));
+      break;
     }
-  if (!links_.is_on_its_way(who.id))
-    give_up(who.where, who.id, "no hub leads to it", true);
+    case hub_choice::step::dial:
+      dial(next.hub.where, next.hub.id);
+      break;
+    case hub_choice::step::wait:
+      break;
+    case hub_choice::step::give_up:
+      give_up(who.where, who.id, "no hub leads to it", true);
+  }
 }
 
 void line_maker::go_on(const peer_id& hub, bool there) {
-  for (auto& x : through_.end(hub, there))
+  for (auto& x : hubs_.end(hub, there))
     if (!has(x.who.id))
       go_through(x.who, std::move(x.hubs));
 }
@@ -217,33 +195,17 @@ bool line_maker::accepted(const connection_accepted& x) {
 }
 
 bool line_maker::opened(const connection_opened& x) {
-  auto* known = links_.find(x.id);
-  if (!known) {
-    network_->close(x.id, 0);
-    return false;
-  }
-  auto& l = *known;
-  l.since = now();
-  l.proven = x.proven;
-  if (relaying_transport::is_circuit(x.id))
-    l.hub_sees = x.remote.host;
-  else
-    dialled_.note(x.remote.host, l.since);
-  if (l.reached) {
-    // Unencrypted, whoever answers there counts.
-    l.reached = l.proven.empty() || l.proven == l.expected;
-    if (*l.reached)
-      network_->send(x.id, {encode(reach_proof{l.nonce}), {}});
+  using opening = line_table::opening;
+  const auto due = links_.opened(x.id, x.remote, x.proven, own_, now());
+  if (due != opening::unknown && !relaying_transport::is_circuit(x.id))
+    memory_.dials(x.remote.host, now());
+  if (due == opening::seen)
+    network_->send(x.id, {encode(reach_proof{links_.at(x.id).nonce}), {}});
+  if (due == opening::seen || due == opening::unseen)
     network_->close(x.id);
-    return false;
-  }
-  if (l.asks_for_port)
-    return false;
-  if (!l.proven.empty() && is_another(l, l.proven)) {
-    network_->close(x.id, 0); // It comes to nothing, in `closed`.
-    return false;
-  }
-  return true;
+  if (due == opening::unknown || due == opening::missed)
+    network_->close(x.id, 0); // If missed, it comes to nothing, in `closed`.
+  return due == opening::greeted;
 }
 
 std::optional<line_maker::link> line_maker::closed(const connection_closed& x) {
@@ -269,7 +231,7 @@ std::optional<line_maker::link> line_maker::closed(const connection_closed& x) {
       go_on(gone.expected, false);
     if (!gone.hubs.empty() && !leaving_ && !has(gone.expected))
       go_through({gone.expected, gone.remote}, gone.hubs);
-    else if (!another && !through_.has(gone.expected))
+    else if (!another && !hubs_.has(gone.expected))
       give_up(gone.remote, gone.expected,
               is_another(gone, gone.proven) ? "another peer answers there"
               : gone.late                   ? "no answer in time"
@@ -279,18 +241,13 @@ std::optional<line_maker::link> line_maker::closed(const connection_closed& x) {
   return taken;
 }
 
-bool line_maker::is_another(const link& l, const peer_id& who) const {
-  return l.dialled && !l.expected.empty() && !who.empty() && who != l.expected
-         && who != own_;
-}
-
 void line_maker::missed(connection_id id, const peer_id& who) {
   links_.at(id).proven = who; // As far as anything is, without encryption.
   network_->close(id, 0);
 }
 
 void line_maker::dialled_self(const link& l) {
-  own_addresses_.answered(l.remote, now());
+  memory_.answered_itself(l.remote, now());
   if (roster_)
     self_->send(roster_, dial_succeeded{l.remote, own_});
 }
@@ -321,10 +278,8 @@ std::vector<parcel> line_maker::welcome(connection_id id, const hello& theirs) {
   guests_.add(theirs.id, id);
   network_->belongs(id, theirs.id, theirs.run);
   const bool dialled = l.dialled && !relaying_transport::is_circuit(id);
-  if (dialled) {
-    hearsay_.answered(l.remote);
-    seen_host_ = theirs.seen_host;
-  }
+  if (dialled)
+    memory_.answered(l.remote, theirs.seen_host);
   if (l.punched)
     punches_.end(theirs.id); // It has come to what it was for.
   else if (dialled && roster_)

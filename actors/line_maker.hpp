@@ -15,12 +15,9 @@
 #include "actors/handles.hpp"
 #include "actors/parked_calls.hpp"
 #include "runtime/lines/open_punches.hpp"
-#include "runtime/membership/dialled_hosts.hpp"
-#include "runtime/membership/hearsay_dials.hpp"
-#include "runtime/membership/knock_limit.hpp"
-#include "runtime/membership/own_addresses.hpp"
+#include "runtime/membership/dial_memory.hpp"
 #include "runtime/relay/guest_lines.hpp"
-#include "runtime/relay/hub_waits.hpp"
+#include "runtime/relay/hub_choice.hpp"
 #include "runtime/relay/line_table.hpp"
 #include "runtime/relay/relaying_transport.hpp"
 
@@ -77,12 +74,14 @@ public:
   /// it is closed.
   bool is_about_reach(connection_id id, const message& said);
   /// Whether we dialled somebody else. Ourselves is a case of its own.
-  bool is_another(const link& l, const peer_id& who) const;
+  bool is_another(const link& l, const peer_id& who) const {
+    return line_table::is_another(l, who, own_);
+  }
   /// Closes a connection on which another peer answers than was dialled.
   void missed(connection_id id, const peer_id& who);
   /// Whether that they could connect shows that others can.
   bool came_from_afar(const link& l) const {
-    return !l.dialled && dialled_.proves_something(l.remote.host, now());
+    return !l.dialled && memory_.proves_something(l.remote.host, now());
   }
   /// This peer itself has answered its dial.
   void dialled_self(const link& l);
@@ -122,8 +121,6 @@ private:
   }
   void add(connection_id id, link fresh);
   void dial(link fresh);
-  /// Whether to dial there on somebody's word; then it counts as done.
-  bool may_try(const address& where);
   /// Where look-ups and experts' records say that it is.
   void dial_by_hearsay(const contact& who);
   /// What waited for a line to that peer is not sent any more; nobody waits for
@@ -148,12 +145,8 @@ private:
   punches_listener hole_maker_;
   line_table links_;
   guest_lines guests_;
-  own_addresses own_addresses_;
-  dialled_hosts dialled_;
-  hub_waits through_;
-  knock_limit hub_knocks_;
-  hearsay_dials hearsay_; ///< Of calls.
-  std::string seen_host_; ///< This peer's, as one that it dialled says.
+  dial_memory memory_;
+  hub_choice hubs_;
   parked_calls parked_;
   open_punches punches_;
   bool leaving_ = false;

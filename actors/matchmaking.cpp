@@ -94,6 +94,10 @@ void matchmaking_state::make_matchmaker() {
   terms.believable_samples = [this] { return facts_.believable_samples; };
   if (config_.role == role::trainer)
     terms.past = [this] { return facts_.past; };
+  else
+    terms.prefers = [this](const peer_id& one, const peer_id& other) {
+      return averages_for_.comes_before(one, other);
+    };
   terms.computing = [this] { return facts_.computing; };
   terms.bend = config_.bend_contract;
   matchmaker_.emplace(terms);
@@ -173,17 +177,11 @@ void matchmaking_state::on(const letter& x) {
         using type = std::decay_t<decltype(y)>;
         if constexpr (std::is_constructible_v<matchmaking_message, type>) {
           if constexpr (std::is_same_v<type, group_invite>) {
-            bool doubted = facts_.doubted.count(x.from) != 0;
-            bool rests = rests_until_ && self_->clock().now() < *rests_until_;
-            if (!matchmaker_ || !facts_.open || doubted || rests) {
-              group_answer no;
-              no.group = y.group;
-              no.reason = doubted ? "not with you for a while"
-                          : rests ? "its last share needed too much memory"
-                                  : "not ready";
-              post(self_, wired_.letters, parcel{x.from, no, {}});
-              return;
-            }
+            group_answer no;
+            no.group = y.group;
+            no.reason = declines(x.from);
+            if (!no.reason.empty())
+              return post(self_, wired_.letters, parcel{x.from, no, {}});
           }
           if (!matchmaker_)
             return;
@@ -199,12 +197,27 @@ void matchmaking_state::on(const letter& x) {
       x.content);
 }
 
+std::string matchmaking_state::declines(const peer_id& leader) const {
+  const auto now = self_->clock().now();
+  if (facts_.doubted.count(leader) != 0)
+    return "not with you for a while";
+  if (rests_until_ && now < *rests_until_)
+    return "its last share needed too much memory";
+  if (!matchmaker_ || !facts_.open)
+    return "not ready";
+  if (config_.role == role::auxiliary && !averages_for_.follows(leader, now))
+    return "averaging for others";
+  return {};
+}
+
 void matchmaking_state::on(const peer_joined& x) {
+  averages_for_.joined(x.who.id);
   lines_.joined(x.who.id, x.relayed);
   tell_lines();
 }
 
 void matchmaking_state::on(const peer_left& x) {
+  averages_for_.left(x.id);
   lines_.left(x.id, x.orderly);
   tell_lines();
   if (matchmaker_)
@@ -219,6 +232,9 @@ void matchmaking_state::on(const gradient_frozen& x) {
 }
 
 void matchmaking_state::on(const round_over& x) {
+  // Redrawn groups follow each other with other members every time.
+  if (x.committed && !config_.settings.redraws_groups())
+    averages_for_.made(x.contract, x.left_out, self_->clock().now());
   if (x.committed && !x.healed && plans_->took(x.contract, x.seconds)
       && wired_.observer)
     self_->send(wired_.observer,
@@ -232,11 +248,12 @@ void matchmaking_state::on(const round_over& x) {
 }
 
 void matchmaking_state::arm() {
-  // A follower cannot know its leader's patience, only its bounds.
+  // A follower cannot know its leader's patience, only its bounds; nor for how
+  // long its leader has computed.
   std::chrono::milliseconds patience = patience_;
   if (matchmaker_->now() != matchmaker::state::leading)
     patience = std::chrono::duration_cast<std::chrono::milliseconds>(
-        limits::answer_cap + facts_.gathering + limits::follower_grace);
+        limits::answer_cap + 2 * facts_.gathering + limits::follower_grace);
   self_->delayed_send(self_, patience, deadline_passed{++deadline_});
 }
 

@@ -13,6 +13,7 @@
 #include "runtime/config.hpp"
 #include "runtime/matchmaking/answer_patience.hpp"
 #include "runtime/matchmaking/contract_plans.hpp"
+#include "runtime/matchmaking/last_trainers.hpp"
 #include "runtime/matchmaking/line_book.hpp"
 #include "runtime/matchmaking/matchmaker.hpp"
 #include "runtime/random.hpp"
@@ -76,6 +77,8 @@ private:
   std::string too_large(const group_contract& x);
   /// This peer will not start the group's round, whoever has begun it.
   void stay_out(const group_id& group);
+  /// Why no invitation of this peer's is followed now; empty: it may be.
+  std::string declines(const peer_id& leader) const;
   /// Tells the members of the round that this peer is out of it.
   void withdraw();
 
@@ -90,7 +93,8 @@ private:
   line_book lines_;
   std::optional<contract_plans> plans_;
   std::optional<answer_patience> answers_;
-  duration computing_{0}; ///< Of the step that this peer leads.
+  last_trainers averages_for_; ///< Of an auxiliary.
+  duration computing_{0};      ///< Of the step that this peer leads.
   std::chrono::milliseconds patience_ = limits::first_round_patience;
   /// Since when most others will not be in this peer's groups, at this step.
   std::optional<time_point> outnumbered_since_;

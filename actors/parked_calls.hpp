@@ -25,6 +25,18 @@ public:
     auto all = by_peer_.extract(who);
     return all ? std::move(all.mapped()) : std::vector<parcel>{};
   }
+  /// Nobody is there: they are dropped. @returns Answers to those of them that
+  /// call experts.
+  std::vector<letter> give_up(const peer_id& who) {
+    std::vector<letter> result;
+    for (const auto& x : take(who))
+      if (auto call = std::get_if<expert_request>(&x.content))
+        result.push_back({who,
+                          expert_answer{call->number, expert_outcome::failed,
+                                        "it cannot be reached"},
+                          {}});
+    return result;
+  }
 
 private:
   /// A look-up asks few things, but all open calls of experts may be for one

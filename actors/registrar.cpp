@@ -31,9 +31,11 @@ void registrar_state::on(const registrar_handles& w) {
 
 void registrar_state::on(const letter& x) {
   if (auto request = std::get_if<charter_request>(&x.content)) {
-    auto answer = strikes(fault_point::charter_not_yet)
-                      ? std::string{}
-                      : founding_->answer(request->run);
+    const bool answers = !strikes(fault_point::charter_not_yet)
+                         && founding_->answers(request->run);
+    if (answers && !pauses_.answers(x.from, now()))
+      return;
+    auto answer = answers ? founding_->answer(request->run) : std::string{};
     if (!shown_ || *shown_ != answer)
       shown_ = std::make_shared<const std::string>(std::move(answer));
     post(self_, wired_.letters,

@@ -10,6 +10,7 @@
 
 #include "actors/handles.hpp"
 #include "actors/worker.hpp"
+#include "runtime/membership/answer_pauses.hpp"
 #include "runtime/membership/founding.hpp"
 
 namespace potluck::limits {
@@ -53,6 +54,7 @@ public:
   void on(const letter& x);
   void on(const peer_joined& x);
   void on(const peer_left& x) {
+    pauses_.left(x.id);
     founding_->left(x.id, x.orderly);
   }
   void on(const report_heard& x) {
@@ -84,6 +86,7 @@ private:
   registrar_config config_;
   registrar_handles wired_;
   std::optional<founding> founding_;
+  answer_pauses pauses_;
   /// Answered last: all that wait for an answer hold the same bytes.
   std::shared_ptr<const std::string> shown_;
   std::unique_ptr<worker> thread_;

@@ -9,10 +9,12 @@
 
 #include <map>
 
+#include "actors/crier.hpp"
 #include "actors/handles.hpp"
 #include "actors/reach_finder.hpp"
-#include "runtime/membership/dial_choice.hpp"
+#include "actors/seats.hpp"
 #include "runtime/membership/first_contact.hpp"
+#include "runtime/membership/known_peers.hpp"
 #include "runtime/membership/misconduct.hpp"
 #include "runtime/membership/report_news.hpp"
 #include "runtime/membership/run_lookup.hpp"
@@ -47,9 +49,7 @@ public:
     reach_.listens(x.bound, x.local);
   }
   void on(const dial_succeeded& x) {
-    ledger_->reached(x.where, x.who, now());
-    if (ledger_->is_seed(x.who))
-      guests_->is_seed(x.who);
+    people_->answered(x.where, x.who, now());
     tell(wired_.address_keeper, answered_at{{x.who, x.where}, true});
   }
   void on(const dial_failed& x);
@@ -79,29 +79,22 @@ public:
   void on(const more_seeds& x);
   void on(const no_strangers& x) {
     for (auto& id : x.ids)
-      guests_->works_with(id);
+      people_->works_with(id);
   }
   void on(const tick&);
   void on_down(const caf::down_msg& x);
 
 private:
-  /// A guest's session, and what others heard of it.
-  struct seat {
-    peer_joined news;
-    session_actor session;
-    bool unneeded = false; ///< This peer parts with it.
-  };
-
   time_point now() const {
     return self_->clock().now();
   }
-  dial_choice::scene scene() const {
-    return {*ledger_, *guests_, news_.mine(), reach_.reachable(),
+  known_peers::oneself oneself() const {
+    return {news_.mine(), reach_.where().host, reach_.reachable(),
             reach_.sure()};
   }
   run_lookup::situation situation() const {
-    return {news_.mine(), dialling_.decided(),
-            dialling_.wants_few(news_.mine()), *guests_};
+    return {news_.mine(), people_->choice().decided(),
+            people_->choice().wants_few(news_.mine()), people_->guests()};
   }
   /// Takes part in steps: others want its reports, and it wants theirs.
   bool in_a_run() const {
@@ -109,15 +102,19 @@ private:
   }
   report_news::keeps kept() const {
     return [this](const guest_book::guest& g) {
-      return dialling_.keeps(g.who.id, news_.mine());
+      return people_->choice().keeps(g.who.id, news_.mine());
     };
   }
 
-  template <class News>
-  void tell_everybody(const News& news);
   void tell_of(const peer_joined& x);
-  void tell_address();
-  void tell_conductors(const report_heard& x);
+  void tell_address() {
+    const auto where = reach_.where();
+    people_->is_seen_at(where.host);
+    crier_.tell_address(where);
+  }
+  void tell_report(const report_heard& x) {
+    crier_.tell_report(x, !news_.mine().charter.empty());
+  }
   /// An actor that may not be there yet.
   template <class Actor, class News>
   void tell(const Actor& whom, const News& news) {
@@ -133,10 +130,10 @@ private:
             const shared_bytes&);
   void read(const peer_id& from, const reach_request& x,
             const shared_bytes& body) {
-    reach_.read(from, x, body, *guests_);
+    reach_.read(from, x, body, people_->guests());
   }
   void read(const peer_id& from, const reach_errand& x, const shared_bytes&) {
-    reach_.read(from, x, *guests_);
+    reach_.read(from, x, people_->guests());
   }
   void read(const peer_id& from, const reach_answer& x, const shared_bytes&) {
     reach_.read(from, x);
@@ -156,11 +153,9 @@ private:
   roster_actor::pointer self_ = nullptr;
   roster_config config_;
   roster_handles wired_;
-  std::map<peer_id, seat> seats_;
-  std::map<caf::actor_addr, peer_id> sessions_; ///< Of the seats.
-  std::optional<peer_ledger> ledger_;
-  std::optional<guest_book> guests_;
-  dial_choice dialling_;
+  crier crier_;
+  seats seats_;
+  std::optional<known_peers> people_;
   std::optional<first_contact> contact_;
   reach_finder reach_;
   report_news news_;
@@ -168,7 +163,6 @@ private:
   std::optional<run_lookup> lookup_;
   misconduct misconduct_;
   std::optional<links_wanted> links_; ///< For a new router.
-  address told_address_;              ///< See `tell_address`.
   duration look_pause_ = limits::shortest_look;
 };
 

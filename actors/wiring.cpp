@@ -20,11 +20,26 @@ session_handles wiring::for_sessions() const {
 }
 
 roster_handles wiring::for_roster() const {
-  return {gateway,        router,      address_keeper,   charter_shelf,
-          hole_maker,     registrar,   admission_keeper, artifact_keeper,
-          state_keeper,   cell,        conductor,        matchmaking,
-          averager,       expert_host, expert_caller,    amendment_keeper,
-          history_keeper, beside,      observer};
+  return {gateway,
+          router,
+          address_keeper,
+          charter_shelf,
+          hole_maker,
+          registrar,
+          admission_keeper,
+          authority,
+          artifact_keeper,
+          state_keeper,
+          cell,
+          conductor,
+          matchmaking,
+          averager,
+          expert_host,
+          expert_caller,
+          amendment_keeper,
+          history_keeper,
+          beside,
+          observer};
 }
 
 router_handles wiring::for_router() const {

@@ -4,6 +4,7 @@
 
 #include "actors/behavior.hpp"
 #include "actors/guest_list.hpp"
+#include "runtime/strangers/home_of.hpp"
 
 namespace potluck {
 
@@ -43,6 +44,7 @@ void expert_replicator_state::on(const expert_replicator_handles& w) {
 
 void expert_replicator_state::on(const peer_joined& x) {
   connected_.insert(x.who.id);
+  guard_->joined(x.who.id, home_of(x.who.where.host));
 }
 
 void expert_replicator_state::on(const peer_left& x) {

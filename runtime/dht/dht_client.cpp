@@ -110,7 +110,7 @@ dht_actions dht_client::refresh(time_point now) {
 dht_actions dht_client::joined(const contact& who, bool asks, time_point now) {
   const bool is_new = !node_.knows(who.id);
   if (const auto old = node_.joined(who, now))
-    if (auto token = issue(*old, 0, now))
+    if (auto token = requests_.issue(old->id, 0, now))
       actions_.push_back(dht_call{*old, routing_ping{*token}});
   if (asks && is_new && introductions_.take(now)) {
     auto s = search_for(point_of(self_), now, {who}, bucket_size, 1,
@@ -137,15 +137,10 @@ void dht_client::begin(search s, time_point now) {
 
 // ---- asking -----------------------------------------------------------------
 
-std::optional<std::uint64_t>
-dht_client::issue(const contact& who, std::uint64_t search, time_point now) {
-  return requests_.issue(who.id, search, now, answers_.patience(who.id));
-}
-
 void dht_client::advance(std::uint64_t id, time_point now) {
   auto& s = searches_.at(id);
   for (auto& who : s.state.next()) {
-    auto token = issue(who, id, now);
+    auto token = requests_.issue(who.id, id, now);
     if (!token) {
       s.state.failed(who.id);
       continue;
@@ -177,7 +172,7 @@ void dht_client::advance(std::uint64_t id, time_point now) {
 void dht_client::store_at(const std::vector<contact>& nodes,
                           const dht_record& record, time_point now) {
   for (auto& who : nodes)
-    if (auto token = issue(who, 0, now))
+    if (auto token = requests_.issue(who.id, 0, now))
       actions_.push_back(dht_call{who, store_records{*token, {record}}});
 }
 
@@ -224,18 +219,11 @@ void dht_client::finish(search& s, time_point now) {
 
 std::optional<dht_client::request>
 dht_client::answered(const peer_id& from, std::uint64_t token, time_point now) {
-  auto outcome = requests_.answer(token, from);
-  auto late = overdue_.find(token);
-  if (outcome.request) {
-    answers_.observed(from, now - outcome.request->sent);
+  auto answer = requests_.answered(from, token, now);
+  // Where it is too late for the look-up, its node lives all the same.
+  if (answer.wanted)
     node_.lives(from, now);
-  } else if (late != overdue_.end() && late->second.peer == from) {
-    // Too late for the look-up, but it lives; next time it gets longer.
-    answers_.observed(from, now - late->second.sent);
-    node_.lives(from, now);
-    overdue_.erase(late);
-  }
-  return outcome.request;
+  return answer.in_time;
 }
 
 template <class Use>
@@ -318,15 +306,9 @@ dht_actions dht_client::lost(const peer_id& who, time_point now) {
 }
 
 dht_actions dht_client::look(time_point now) {
-  for (auto& x : requests_.expired(now)) {
-    answers_.expired(x.peer);
-    if (overdue_.size() >= limits::overdue_requests)
-      overdue_.erase(overdue_.begin()); // Tokens count up: the oldest.
-    overdue_.emplace(x.token, x);
-    unanswered(x, now);
-  }
+  requests_.expire(now, [&](const request& x) { unanswered(x, now); });
   std::set<std::uint64_t> held_up;
-  for (auto& x : requests_.sent_before(now - limits::routing_floor))
+  for (auto& x : requests_.slow(now))
     if (const auto at = searches_.find(x.what); at != searches_.end()) {
       at->second.state.slow(x.peer);
       held_up.insert(x.what);

@@ -6,89 +6,22 @@
 /// `dht_node`, and tells it who answers and who does not.
 #pragma once
 
-#include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "messages/message.hpp"
+#include "runtime/dht/dht_actions.hpp"
 #include "runtime/dht/dht_node.hpp"
 #include "runtime/dht/disjoint_lookup.hpp"
 #include "runtime/dht/limits.hpp"
-#include "runtime/dht/rpc_table.hpp"
+#include "runtime/dht/neighbourhoods.hpp"
+#include "runtime/dht/timed_requests.hpp"
 #include "runtime/lines/token_bucket.hpp"
-#include "runtime/membership/deadline_estimator.hpp"
 
 namespace potluck {
-
-/// The nodes closest to the keys that this peer publishes at: who publishes
-/// often need not look them up each time.
-class neighbourhoods {
-public:
-  /// The nodes, if they were looked up not long ago; else none.
-  std::vector<contact> of(const record_key& key, time_point now) {
-    forget_if([&](const entry& x) {
-      return now - x.found >= limits::closest_nodes_age;
-    });
-    auto at = known_.find(key);
-    return at == known_.end() ? std::vector<contact>{} : at->second.nodes;
-  }
-  /// Remembers them. Where few are known, newcomers matter more than requests:
-  /// from half a bucket on, answers that all name each other are 2 % of a slow
-  /// line.
-  void found(const record_key& key, const std::vector<contact>& nodes,
-             time_point now) {
-    if (nodes.size() >= bucket_size / 2
-        && known_.size() < limits::closest_nodes_kept)
-      known_[key] = {nodes, now};
-  }
-  /// This node is none any more, or does not answer: those that it is among
-  /// are looked up anew.
-  void forget_with(const peer_id& id) {
-    forget_if([&](const entry& x) {
-      return std::any_of(x.nodes.begin(), x.nodes.end(),
-                         [&](auto& who) { return who.id == id; });
-    });
-  }
-
-private:
-  struct entry {
-    std::vector<contact> nodes;
-    time_point found;
-  };
-  template <class Predicate>
-  void forget_if(Predicate which) {
-    for (auto i = known_.begin(); i != known_.end();)
-      i = which(i->second) ? known_.erase(i) : std::next(i);
-  }
-
-  std::map<record_key, entry> known_;
-};
-
-/// Send this to a node, which may have to be dialled.
-struct dht_call {
-  contact to;
-  message content;
-  /// Of a look-up's: on which of its paths, from 1 on.
-  std::size_t path = 0;
-};
-/// A look-up of records has come to its end.
-struct lookup_over {
-  std::uint64_t number = 0; ///< As it was given.
-  record_key key;
-  std::vector<dht_record> records; ///< Those kept here included.
-  std::uint32_t answers = 0;       ///< Nodes that answered.
-  std::uint32_t stored = 0; ///< Records of the key, as most of these say.
-};
-/// A publication has.
-struct publication_over {
-  record_key key;
-  std::uint32_t copies = 0; ///< Nodes that it went to.
-};
-using dht_actions
-    = std::vector<std::variant<dht_call, lookup_over, publication_over>>;
 
 class dht_client {
 public:
@@ -157,8 +90,7 @@ private:
     std::vector<std::uint32_t> stored; ///< As each node that answered says.
     time_point began{};
   };
-  /// For each, the search that it serves, or 0 for a ping or store.
-  using request = rpc_table<std::uint64_t>::pending;
+  using request = timed_requests::request;
 
   search search_for(const record_key& target, time_point now,
                     const std::vector<contact>& seeds,
@@ -177,9 +109,7 @@ private:
   void store_at_answered(search& s, time_point now);
   void store_at(const std::vector<contact>& nodes, const dht_record& record,
                 time_point now);
-  std::optional<std::uint64_t> issue(const contact& who, std::uint64_t search,
-                                     time_point now);
-  /// What `from` was asked, if it was; a late answer is noted.
+  /// What `from` was asked, if it answers in time; a late answer is noted.
   std::optional<request> answered(const peer_id& from, std::uint64_t token,
                                   time_point now);
   /// The search that an answer serves, if any, goes on after `use(search)`.
@@ -191,11 +121,7 @@ private:
 
   peer_id self_;
   dht_node& node_;
-  rpc_table<std::uint64_t> requests_;
-  deadline_estimator answers_{
-      {limits::routing_floor, limits::routing_cap, limits::routing_patience}};
-  /// Requests whose deadline has passed, by token: answers may yet come.
-  std::map<std::uint64_t, request> overdue_;
+  timed_requests requests_;
   std::map<std::uint64_t, search> searches_;
   std::uint64_t next_search_ = 1;
   std::uint64_t own_lookups_ = 0; ///< Refreshes of the own id.

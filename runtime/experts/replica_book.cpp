@@ -9,6 +9,7 @@
 namespace potluck {
 
 replica_book::verdict replica_book::offered(const replica_offer& x,
+                                            const std::string& home,
                                             time_point now) {
   if (x.kind != kind_ || x.owner.id == self_)
     return verdict::refused;
@@ -16,9 +17,9 @@ replica_book::verdict replica_book::offered(const replica_offer& x,
     return verdict::refused;
   auto i = entries_.find(x.uid);
   if (i == entries_.end())
-    return entries_.size() < spare_ * limits::replicas_per_spare
-               ? verdict::wanted
-               : verdict::refused;
+    return is_full() && gives_way_to(home, now) == entries_.end()
+               ? verdict::refused
+               : verdict::wanted;
   auto& e = i->second;
   auto theirs = tenure{x.term, x.owner.id};
   if (theirs < tenure{e.what.term, e.what.owner.id}
@@ -33,12 +34,46 @@ replica_book::verdict replica_book::offered(const replica_offer& x,
   return verdict::held;
 }
 
-void replica_book::keep(const replica_offer& x, time_point now) {
+std::vector<std::string> replica_book::keep(const replica_offer& x,
+                                            const std::string& home,
+                                            time_point now) {
+  std::vector<std::string> gone;
+  if (entries_.count(x.uid) == 0 && is_full()) {
+    const auto other = gives_way_to(home, now);
+    if (other == entries_.end())
+      return {x.uid}; // Others came before it.
+    gone.push_back(other->first);
+    entries_.erase(other);
+  }
   entries_[x.uid]
-      = {{x.owner, x.term, x.version, x.sum}, now, phase::kept, now, {}};
+      = {{x.owner, x.term, x.version, x.sum, home}, now, phase::kept, now, {}};
   // Whoever has just sent all this lives.
   owners_[x.owner.id] = {now + duration{limits::expert_lease_look}, 0, false};
   tidy_owners();
+  return gone;
+}
+
+replica_book::entries::const_iterator
+replica_book::gives_way_to(const std::string& home, time_point now) const {
+  std::map<std::string, std::size_t> places;
+  for (const auto& [uid, e] : entries_)
+    ++places[e.what.home];
+  const auto fullest
+      = std::max_element(places.begin(), places.end(),
+                         [](auto& a, auto& b) { return a.second < b.second; });
+  auto oldest = entries_.end();
+  if (fullest == places.end() || fullest->second <= places[home] + 1)
+    return oldest;
+  // An orphan has time to find a new host.
+  for (auto i = entries_.begin(); i != entries_.end(); ++i) {
+    const auto& x = i->second;
+    if (x.what.home == fullest->first
+        && (x.phase == phase::kept
+            || now - x.offered >= duration{limits::replica_life})
+        && (oldest == entries_.end() || x.offered < oldest->second.offered))
+      oldest = i;
+  }
+  return oldest;
 }
 
 void replica_book::tidy_owners() {

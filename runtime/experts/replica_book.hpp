@@ -57,6 +57,7 @@ public:
     std::uint32_t term = 1;
     std::uint64_t version = 0;
     digest sum;
+    std::string home = {}; ///< Of whoever offered it.
   };
   struct question {
     std::string uid;
@@ -64,9 +65,14 @@ public:
   };
 
   /// What to make of an offer by its owner, whose id is proven.
-  verdict offered(const replica_offer& x, time_point now);
+  /// @param home The owner's: where no place is free, one of the home that has
+  /// most gives way to a home that has fewer.
+  verdict offered(const replica_offer& x, const std::string& home,
+                  time_point now);
   /// Its bytes are kept.
-  void keep(const replica_offer& x, time_point now);
+  /// @returns What is kept no longer, for want of a place: perhaps itself.
+  std::vector<std::string> keep(const replica_offer& x, const std::string& home,
+                                time_point now);
   /// Served by this host: how many of others' experts, those that are being
   /// taken over included.
   void adopted(std::size_t count) {
@@ -129,13 +135,21 @@ private:
     bool vanished = false;
   };
 
+  using entries = std::map<std::string, entry>;
+
+  bool is_full() const {
+    return entries_.size() >= spare_ * limits::replicas_per_spare;
+  }
+  /// What gives way to another one of that home; the end: nothing.
+  entries::const_iterator gives_way_to(const std::string& home,
+                                       time_point now) const;
   void tidy_owners();
 
   peer_id self_;
   digest kind_;
   std::size_t spare_;
   std::size_t adopted_ = 0;
-  std::map<std::string, entry> entries_;
+  entries entries_;
   std::map<peer_id, owner> owners_; ///< Of the entries, and claimers.
 };
 

@@ -1,5 +1,7 @@
 #include "runtime/experts/replica_guard.hpp"
 
+#include <algorithm>
+
 #include "messages/limits.hpp"
 #include "runtime/dialable.hpp"
 #include "runtime/experts/expert_records.hpp"
@@ -20,6 +22,7 @@ replica_guard::actions replica_guard::serves(const std::string& uid,
                                              bool adopted, time_point now) {
   actions out;
   served_[uid] = {term, adopted};
+  unloaded_.erase(uid);
   if (adopting_.count(uid) != 0)
     out.push_back(taken_over{uid, term, version});
   this->adopted(uid, replica_standing::serving, now, out);
@@ -34,7 +37,22 @@ replica_guard::actions replica_guard::dropped(const std::string& uid,
   return out;
 }
 
+std::string replica_guard::home(const peer_id& host) const {
+  const auto known = homes_.find(host);
+  return known == homes_.end() ? to_string(host) : known->second;
+}
+
+bool replica_guard::may_hand_over(const std::string& home) const {
+  std::size_t count = 0;
+  for (const auto& [uid, x] : adopting_)
+    count += x.from && x.home == home;
+  for (const auto& [uid, its] : unloaded_)
+    count += its == home;
+  return count < (spare_ + 1) / 2;
+}
+
 void replica_guard::lost(const peer_id& host) {
+  homes_.erase(host);
   for (auto i = incoming_.begin(); i != incoming_.end();)
     i = i->second.bytes.from() == host ? incoming_.erase(i) : std::next(i);
 }
@@ -53,7 +71,10 @@ replica_guard::actions replica_guard::offered(const peer_id& from,
       || !dialable(x.owner) || !parse_expert_uid(x.uid)
       || adopting_.count(x.uid) != 0)
     return no;
-  switch (book_.offered(x, now)) {
+  const auto its_home = home(from);
+  if (x.hand_over && !may_hand_over(its_home))
+    return no;
+  switch (book_.offered(x, its_home, now)) {
     case replica_book::verdict::refused:
       return no;
     case replica_book::verdict::held:
@@ -61,20 +82,30 @@ replica_guard::actions replica_guard::offered(const peer_id& from,
     case replica_book::verdict::wanted:
       break;
   }
+  auto deadline = now + duration{limits::replica_patience};
   auto under_way = incoming_.find(x.uid);
   if (under_way != incoming_.end()) {
     if (under_way->second.bytes.from() != from)
       return no;
-    incoming_.erase(under_way); // It begins anew.
+    // It begins anew; to say so again and again gives it no more time.
+    deadline = under_way->second.deadline;
+    incoming_.erase(under_way);
   }
-  std::uint64_t on_their_way = x.bytes;
-  for (const auto& [uid, y] : incoming_)
+  std::uint64_t on_their_way = x.bytes, of_its_home = x.bytes;
+  std::size_t at_once = 0;
+  for (const auto& [uid, y] : incoming_) {
     on_their_way += y.bytes.what().bytes;
+    if (y.home != its_home)
+      continue;
+    of_its_home += y.bytes.what().bytes;
+    ++at_once;
+  }
   if (incoming_.size() >= limits::replicas_received_at_once
-      || x.bytes > most_bytes_
+      || at_once >= limits::replicas_of_a_home_at_once
+      || of_its_home > limits::replicas_on_their_way * most_bytes_ / 2
       || on_their_way > limits::replicas_on_their_way * most_bytes_)
     return no;
-  incoming fresh{{x, from}, now + duration{limits::replica_patience}};
+  incoming fresh{{x, from}, its_home, deadline};
   auto& intake = incoming_.emplace(x.uid, std::move(fresh)).first->second;
   return {answer{from, intake.bytes.wanted()}};
 }
@@ -99,6 +130,7 @@ replica_guard::actions replica_guard::chunk(const peer_id& from,
   }
   store whole{intake.what(), from,
               std::make_shared<std::vector<std::uint8_t>>(intake.take())};
+  writing_[{x.uid, from}] = i->second.home;
   incoming_.erase(i);
   return {std::move(whole)};
 }
@@ -106,10 +138,26 @@ replica_guard::actions replica_guard::chunk(const peer_id& from,
 replica_guard::actions replica_guard::written(const replica_offer& x,
                                               const peer_id& from, bool good,
                                               time_point now) {
+  // It may have left meanwhile.
+  const auto its = writing_.find({x.uid, from});
+  const auto its_home = its == writing_.end() ? home(from) : its->second;
+  if (its != writing_.end())
+    writing_.erase(its);
   if (!good)
     return {reply(from, x, replica_standing::refused)};
-  book_.keep(x, now);
-  return kept(x, from, now);
+  actions out;
+  const auto gone = book_.keep(x, its_home, now);
+  for (const auto& uid : gone) {
+    records_.erase(uid);
+    out.push_back(forget_replica{uid});
+  }
+  if (std::find(gone.begin(), gone.end(), x.uid) != gone.end()) {
+    out.push_back(reply(from, x, replica_standing::refused));
+    return out;
+  }
+  for (auto& action : kept(x, from, now))
+    out.push_back(std::move(action));
+  return out;
 }
 
 replica_guard::actions replica_guard::kept(const replica_offer& x,
@@ -156,6 +204,7 @@ void replica_guard::adopt(const std::string& uid,
                           actions& out) {
   auto& a = adopting_[uid];
   a.from = from;
+  a.home = what.home;
   a.what.uid = uid;
   a.what.term = what.term;
   a.what.version = what.version;
@@ -171,7 +220,11 @@ void replica_guard::adopt(const std::string& uid,
 
 replica_guard::actions replica_guard::moved(const std::string& uid, bool good,
                                             time_point now) {
-  return good ? actions{serve{uid}} : dropped(uid, now);
+  if (!good)
+    return dropped(uid, now);
+  if (auto a = adopting_.find(uid); a != adopting_.end())
+    a->second.on_shelf = true;
+  return {serve{uid}};
 }
 
 void replica_guard::adopted(const std::string& uid, replica_standing standing,
@@ -189,13 +242,15 @@ void replica_guard::adopted(const std::string& uid, replica_standing standing,
       }
       records_.erase(r);
     }
+    if (x.on_shelf && standing != replica_standing::serving)
+      unloaded_[uid] = x.home;
     adopting_.erase(a);
   }
   count_adopted();
 }
 
 void replica_guard::count_adopted() {
-  auto count = adopting_.size();
+  auto count = adopting_.size() + unloaded_.size();
   for (auto& [uid, s] : served_)
     count += s.adopted && adopting_.count(uid) == 0;
   book_.adopted(count);

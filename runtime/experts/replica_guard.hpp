@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -28,6 +29,9 @@ constexpr std::uint64_t replica_slack = 4;
 constexpr std::uint64_t first_replica_bytes = std::uint64_t{16} << 20;
 /// Replicas of that length that may be on their way at a time.
 constexpr std::uint64_t replicas_on_their_way = 2;
+/// Of those that come at a time, from one home: others have room left.
+constexpr std::size_t replicas_of_a_home_at_once
+    = replicas_received_at_once / 2;
 
 } // namespace potluck::limits
 
@@ -75,7 +79,7 @@ public:
 
   /// @param spare Experts of others that this host may take over.
   replica_guard(const peer_id& self, const digest& kind, std::size_t spare)
-      : self_{self, {}}, book_(self, kind, spare) {
+      : self_{self, {}}, book_(self, kind, spare), spare_(spare) {
   }
 
   /// Where others reach this host; nothing is published before that is known.
@@ -95,6 +99,10 @@ public:
   /// This host leaves, and takes nothing over any more.
   void leave() {
     leaving_ = true;
+  }
+  /// This host is connected. @param home As `home_of` has it.
+  void joined(const peer_id& host, std::string home) {
+    homes_[host] = std::move(home);
   }
   /// The connection with this host is gone.
   void lost(const peer_id& host);
@@ -138,20 +146,28 @@ private:
   };
   struct incoming {
     replica_intake bytes;
+    std::string home; ///< Whence.
     time_point deadline;
   };
   /// A replica on its way to the shelf of adopted experts.
   struct adoption {
     std::optional<peer_id> from; ///< Who hands it over and waits.
+    std::string home;            ///< Of whoever kept it here.
     replica_offer what;          ///< Its uid, term and version.
+    bool on_shelf = false;
   };
   struct record {
     expert_announcement what;
     time_point next;
   };
 
+  /// Whether a home may hand one more over: not while what it has handed over
+  /// and does not load, or not yet, has half of the places.
+  bool may_hand_over(const std::string& home) const;
   static answer reply(const peer_id& to, const replica_offer& about,
                       replica_standing standing);
+  /// Each host is at a home of its own while nothing is known of it.
+  std::string home(const peer_id& host) const;
   actions kept(const replica_offer& x, const peer_id& from, time_point now);
   void keep_record(const std::string& uid, std::uint32_t term,
                    std::uint64_t version, time_point now);
@@ -168,9 +184,17 @@ private:
 
   contact self_;
   replica_book book_;
+  std::size_t spare_;
+  std::map<peer_id, std::string> homes_; ///< Of connected hosts.
   std::map<std::string, served> served_;
   std::map<std::string, incoming> incoming_;
+  /// Whole, and being written; with who sent them, and from where.
+  std::map<std::pair<std::string, peer_id>, std::string> writing_;
   std::map<std::string, adoption> adopting_;
+  /// They lie on the shelf of adopted experts and do not load: the fault may be
+  /// this machine's, so they stay, and each takes the place of an expert. With
+  /// the homes that they came from.
+  std::map<std::string, std::string> unloaded_;
   /// Of replicas kept here; under the next term of one that is taken over.
   std::map<std::string, record> records_;
   bool leaving_ = false;

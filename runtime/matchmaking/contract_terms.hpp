@@ -35,6 +35,10 @@ struct contract_terms {
   std::function<std::shared_ptr<const past_steps>()> past = nullptr;
   /// For simulations of a leader that lies: changes what it counts. Null: none.
   std::function<void(group_contract&)> bend = nullptr;
+  /// Whether this peer leaves the group of the other leader, which has not
+  /// begun its round, for that of the one; null: it goes by their order.
+  std::function<bool(const peer_id& one, const peer_id& other)> prefers
+      = nullptr;
   /// How long ago this peer's step began.
   std::function<duration()> computing = [] { return duration{0}; };
   /// Why this peer cannot carry out the contract's plan; empty when it can.

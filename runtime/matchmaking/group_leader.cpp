@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <utility>
 
 #include "runtime/direct_lines.hpp"
@@ -90,16 +89,14 @@ group_actions group_leader::begin(const group_invite& invite,
   out_.emplace_back(freeze_gradient{invite_.group});
   for (const auto& peer : invitees) {
     bool averages = peer.role == role::trainer || peer.role == role::auxiliary;
-    if (averages && peer.who.id != terms_.self.id
-        && invited_.insert({peer.who.id, invited{peer}}).second)
+    if (averages && peer.who.id != terms_.self.id && invited_.add(peer))
       send(peer.who.id, invite_);
   }
   return done();
 }
 
 group_actions group_leader::remind(const peer_id& who) const {
-  auto guest = invited_.find(who);
-  if (guest == invited_.end() || !guest->second.pending)
+  if (!invited_.awaits(who))
     return {};
   return {send_to_peer{who, invite_}};
 }
@@ -114,36 +111,32 @@ group_actions group_leader::frozen(const group_answer& own) {
 
 group_actions group_leader::answered(const peer_id& from,
                                      const group_answer& x) {
-  auto at = invited_.find(from);
-  if (!hears(event::answer) || x.group != invite_.group || at == invited_.end())
+  const auto* guest = invited_.find(from);
+  if (!hears(event::answer) || x.group != invite_.group || guest == nullptr)
     return {};
-  auto& who = at->second;
   if (!x.accepted) {
-    who.pending = false;
-    who.against = true;
-    who.accepted.reset();
-  } else if (who.pending) {
-    who.pending = false;
-    auto flaw = flaw_of(x, who.peer.role);
+    invited_.refuses(from);
+  } else if (invited_.awaits(from)) {
+    auto flaw = flaw_of(x, guest->role);
     if (auto lie = terms_.too_many(x.samples); flaw.empty() && !lie.empty()) {
       out_.emplace_back(member_lied{from, lie});
       flaw = std::move(lie);
     }
-    if (flaw.empty())
-      who.accepted = x;
-    else
+    if (flaw.empty()) {
+      invited_.accepts(from, x);
+    } else {
+      invited_.drop(from);
       send(from, group_cancel{invite_.group, flaw});
+    }
   }
   close_if_complete();
   return done();
 }
 
 group_actions group_leader::lost(const peer_id& peer) {
-  auto at = invited_.find(peer);
-  if (!hears(event::lost) || at == invited_.end())
+  if (!hears(event::lost) || invited_.find(peer) == nullptr)
     return {};
-  at->second.pending = false;
-  at->second.accepted.reset();
+  invited_.drop(peer);
   close_if_complete();
   return done();
 }
@@ -171,9 +164,8 @@ group_actions group_leader::finished() {
 }
 
 void group_leader::cancel(const std::string& reason) {
-  for (const auto& [id, x] : invited_)
-    if (x.pending || x.accepted)
-      send(id, group_cancel{invite_.group, reason});
+  for (const auto& id : invited_.hopeful())
+    send(id, group_cancel{invite_.group, reason});
   rest();
 }
 
@@ -193,9 +185,7 @@ void group_leader::release(const std::string& reason, bool outnumbered,
 }
 
 void group_leader::close_if_complete() {
-  bool pending = std::any_of(invited_.begin(), invited_.end(),
-                             [](auto& x) { return x.second.pending; });
-  if (own_ && !pending)
+  if (own_ && invited_.complete())
     close();
 }
 
@@ -206,13 +196,13 @@ void group_leader::drop_avoided() {
     members[by] = {x.avoid.begin(), x.avoid.end()};
   };
   add(self, *own_);
-  for (const auto& [id, x] : invited_)
-    if (x.accepted)
-      add(id, *x.accepted);
+  for (const auto& x : invited_.accepted())
+    add(x.peer.who.id, x.answer);
   for (auto& id : left_out(self, members, invite_.group)) {
-    auto& guest = invited_.at(id);
-    guest.against = members.at(id).count(self) != 0;
-    guest.accepted.reset();
+    if (members.at(id).count(self) != 0)
+      invited_.refuses(id);
+    else
+      invited_.drop(id);
     send(id, group_cancel{invite_.group, "not all members will work with you"});
   }
 }
@@ -245,7 +235,7 @@ bool group_leader::line_up_members(group_contract& contract) {
     return false;
   }
   for (const auto& id : out)
-    invited_.at(id).accepted.reset();
+    invited_.drop(id);
   contract = make_contract();
   const auto samples = samples_of(contract);
   told.plan = terms_.plan(contract);
@@ -260,9 +250,9 @@ bool group_leader::line_up_members(group_contract& contract) {
 
 void group_leader::close() {
   answers_over answers;
-  for (const auto& [id, x] : invited_)
-    if (x.pending && x.peer.role == role::trainer)
-      answers.unanswered.push_back(id);
+  for (const auto& x : invited_.awaited())
+    if (x.role == role::trainer)
+      answers.unanswered.push_back(x.who.id);
   if (!terms_.redrawn)
     out_.emplace_back(std::move(answers));
   if (is_unheard()) {
@@ -280,14 +270,17 @@ void group_leader::close() {
     release("not enough samples");
     return;
   }
-  for (auto& [id, x] : invited_)
-    if (std::exchange(x.pending, false)) {
-      send(id, group_cancel{invite_.group, "too late"});
-      // It computes nothing that it could have had to end before.
-      if (x.peer.role == role::auxiliary)
-        out_.emplace_back(member_lied{id, "it did not answer an invitation"});
-    }
-  if (outnumbered() && !orders_.insist && !terms_.redrawn) {
+  for (const auto& x : invited_.awaited()) {
+    const auto& id = x.who.id;
+    invited_.drop(id);
+    send(id, group_cancel{invite_.group, "too late"});
+    // It computes nothing that it could have had to end before.
+    if (x.role == role::auxiliary)
+      out_.emplace_back(member_lied{id, "it did not answer an invitation"});
+  }
+  // Two halves that know of each other must not both go on.
+  if (invited_.outnumber(terms_.self.id, orders_.shunned) && !orders_.insist
+      && !terms_.redrawn) {
     release("most others are in another group", true);
     return;
   }
@@ -305,7 +298,7 @@ void group_leader::dismiss_idle(group_contract& contract) {
       = terms_.idle ? terms_.idle(contract) : std::vector<std::size_t>{};
   for (auto i : idle) {
     const auto& id = contract.members[i].who.id;
-    invited_.at(id).accepted.reset();
+    invited_.drop(id);
     send(id, group_cancel{invite_.group, "the plan has nothing for it"});
   }
   if (!idle.empty())
@@ -313,42 +306,10 @@ void group_leader::dismiss_idle(group_contract& contract) {
 }
 
 bool group_leader::is_unheard() {
-  std::size_t all = 1, pending = 0;
-  for (const auto& [id, x] : invited_) {
-    const bool made = x.peer.role == role::trainer && x.peer.made_step;
-    all += made;
-    pending += made && x.pending;
-  }
-  if (!terms_.redrawn && 2 * pending >= all)
+  if (!terms_.redrawn && invited_.most_makers_silent())
     return ++unheard_ <= most_unheard;
   unheard_ = 0;
   return false;
-}
-
-bool group_leader::alone() const {
-  bool invited = false;
-  for (const auto& [id, x] : invited_)
-    if (x.peer.role == role::trainer) {
-      invited = true;
-      if (x.accepted)
-        return false;
-    }
-  return terms_.redrawn && invited;
-}
-
-bool group_leader::outnumbered() const {
-  std::set<peer_id> with{terms_.self.id};
-  std::set<peer_id> against{orders_.shunned.begin(), orders_.shunned.end()};
-  for (const auto& [id, x] : invited_)
-    if (x.peer.role == role::trainer) {
-      if (x.accepted)
-        with.insert(id);
-      if (x.against)
-        against.insert(id);
-    }
-  // Two halves that know of each other must not both go on.
-  return against.size() > with.size()
-         || (against.size() == with.size() && *against.begin() < *with.begin());
 }
 
 group_contract group_leader::make_contract() const {
@@ -365,9 +326,9 @@ group_contract group_leader::make_contract() const {
   };
   add(terms_.self, terms_.role, *own_);
   for (auto as : {role::trainer, role::auxiliary})
-    for (const auto& [id, x] : invited_)
-      if (x.accepted && x.peer.role == as) {
-        add(x.peer.who, as, *x.accepted);
+    for (const auto& x : invited_.accepted())
+      if (x.peer.role == as) {
+        add(x.peer.who, as, x.answer);
         limit_line(result.members.back(), x.peer.most_line);
       }
   for (auto& x : result.members)

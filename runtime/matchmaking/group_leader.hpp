@@ -5,7 +5,6 @@
 /// know whether to lead; `matchmaker` calls it off when it follows another.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,17 +12,9 @@
 
 #include "runtime/matchmaking/contract_terms.hpp"
 #include "runtime/matchmaking/group_actions.hpp"
+#include "runtime/matchmaking/invitations.hpp"
 
 namespace potluck {
-
-struct invitee {
-  contact who;
-  potluck::role role = potluck::role::trainer;
-  /// Of what it says of its line, so many bytes a second count, both ways; 0:
-  /// all.
-  double most_line = 0;
-  bool made_step = false; ///< Its gradient is in the state that is held.
-};
 
 /// How the next group is to be led.
 struct leading_orders {
@@ -88,14 +79,6 @@ public:
 private:
   enum class event { begin, frozen, answer, lost, expired, give_up, finished };
 
-  /// Who was invited, and what came back.
-  struct invited {
-    invitee peer;
-    bool pending = true;
-    std::optional<group_answer> accepted = {};
-    bool against = false; ///< Said no, or that it will not work with us.
-  };
-
   bool hears(event x) const;
   group_actions done() {
     return std::exchange(out_, {});
@@ -117,10 +100,9 @@ private:
   /// it asks again, but not for ever.
   bool is_unheard();
   /// In a redrawn group: trainers were invited, and none has come.
-  bool alone() const;
-  /// More trainers have said no, avoid this leader or are shunned by it than
-  /// would be members; or as many, with the first of all trainers among them.
-  bool outnumbered() const;
+  bool alone() const {
+    return terms_.redrawn && invited_.no_trainer_comes();
+  }
   /// Cancels, and lets the own gradient go.
   void release(const std::string& reason, bool outnumbered = false,
                std::vector<peer_id> members = {});
@@ -133,7 +115,7 @@ private:
   state state_ = state::idle;
   group_invite invite_;
   leading_orders orders_;
-  std::map<peer_id, invited> invited_;
+  invitations invited_;
   std::optional<group_answer> own_; ///< Set while the gradient is frozen.
   unsigned unheard_ = 0;            ///< Groups in a row; see `is_unheard`.
   group_actions out_;

@@ -122,7 +122,10 @@ matchmaker::actions matchmaker::on(const peer_id& from, const group_invite& x) {
     return joined({decline(from, x.group, "leading a group itself")},
                   leader_.remind(from));
   const auto& followed = follower_.leader();
-  if (!followed.empty() && order_.before(followed, from))
+  const bool stays
+      = prefers(followed, from)
+        || (!prefers(from, followed) && order_.before(followed, from));
+  if (!followed.empty() && stays)
     return {decline(from, x.group, "following " + short_name(followed))};
   auto cancelled = leader_.give_up("following " + short_name(from));
   auto own = own_ ? std::make_optional(own_answer()) : std::nullopt;

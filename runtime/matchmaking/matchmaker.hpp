@@ -32,12 +32,13 @@ public:
   };
 
   explicit matchmaker(const contract_terms& terms)
-      : self_(terms.self.id), role_(terms.role), leader_(terms),
-        follower_(terms) {
+      : self_(terms.self.id), role_(terms.role), prefers_(terms.prefers),
+        leader_(terms), follower_(terms) {
   }
 
   /// The step and state held, for comparison with invitations. An auxiliary
-  /// holds no state and follows whoever invites.
+  /// holds no state and follows whoever invites, some before others
+  /// (`contract_terms::prefers`).
   void hold(std::uint64_t step, const digest& state);
 
   /// Bytes per second, 0 while unknown: what the next answer or contract says.
@@ -96,6 +97,9 @@ private:
   bool leads() const {
     return leader_.now() != group_leader::state::idle;
   }
+  bool prefers(const peer_id& one, const peer_id& other) const {
+    return prefers_ && !other.empty() && prefers_(one, other);
+  }
   /// Why this peer can be in no such group now; empty when it can.
   std::string objection_to(const peer_id& from, const group_invite& x) const;
   group_answer own_answer() const;
@@ -104,6 +108,7 @@ private:
 
   peer_id self_;
   potluck::role role_;
+  std::function<bool(const peer_id&, const peer_id&)> prefers_;
   group_leader leader_;
   group_follower follower_;
   std::uint64_t step_ = 0; ///< Held; groups complete the next one.

@@ -83,7 +83,7 @@ founding::actions founding::begin(time_point now) {
 }
 
 std::string founding::answer(const std::string& run) const {
-  if (!agreed_ || !(run.empty() || run == how_.run))
+  if (!answers(run))
     return "";
   return created_ ? how_.manifest : agreed_->to_bytes();
 }

@@ -125,6 +125,10 @@ public:
   /// The charter's bytes for whoever asks for this run's (an empty name: the
   /// asked peer's own); empty when there is none here.
   std::string answer(const std::string& run) const;
+  /// Whether there is one.
+  bool answers(const std::string& run) const {
+    return agreed_ && (run.empty() || run == how_.run);
+  }
   /// The manifest of a created run, as bytes; empty while there is none.
   const std::string& manifest() const {
     return how_.manifest;

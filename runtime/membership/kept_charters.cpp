@@ -52,13 +52,17 @@ void kept_charters::ask(guest& x, time_point now) {
 kept_charters::peers kept_charters::joined(const peer_id& who,
                                            const std::string& run,
                                            const digest& has, time_point now) {
-  left(who);
+  const auto known = guests_.find(who);
+  const bool as_before = known != guests_.end() && known->second.run == run
+                         && known->second.has == has;
+  if (!as_before)
+    left(who);
   auto& x = guests_[who];
   x.run = run;
   x.has = has;
   runs_[run][who] = &x;
   auto kept = kept_.find(run);
-  if (has.empty() || given_.count(run) != 0
+  if (has.empty() || given_.count(run) != 0 || (as_before && x.asked)
       || (kept != kept_.end() && kept->second.is == has))
     return {};
   ask(x, now);
@@ -69,6 +73,7 @@ void kept_charters::left(const peer_id& who) {
   auto at = guests_.find(who);
   if (at == guests_.end())
     return;
+  pauses_.left(who);
   auto run = runs_.find(at->second.run);
   run->second.erase(who);
   auto kept = kept_.find(run->first);
@@ -91,8 +96,8 @@ kept_charters::peers kept_charters::whom_to_ask(const std::string& run,
   std::vector<std::pair<time_point, peer_id>> all;
   // Those that say nothing may have founded it since they came.
   for (auto& [id, x] : runs_[run])
-    if (id != asker && (wanted.empty() || x->has == wanted) && !x->asked
-        && now >= x->ask_at)
+    if (id != asker && (wanted.empty() || x->has == wanted)
+        && (!x->asked || now - x->asked_at >= patience) && now >= x->ask_at)
       all.push_back({x->ask_at, id});
   // Each has its turn, however many have nothing.
   std::sort(all.begin(), all.end());
@@ -126,9 +131,8 @@ kept_charters::answer kept_charters::requested(const peer_id& from,
   auto what = answer_for(run, now);
   if (!what)
     return {nullptr, whom_to_ask(run, from, now)};
-  if (now < at->second.answer_at)
+  if (!pauses_.answers(from, now))
     return {nullptr, {}, true};
-  at->second.answer_at = now + answer_pause;
   return {std::move(what), {}, false};
 }
 

@@ -16,6 +16,7 @@
 
 #include "messages/contact.hpp"
 #include "runtime/clock.hpp"
+#include "runtime/membership/answer_pauses.hpp"
 
 namespace potluck {
 
@@ -26,12 +27,10 @@ public:
   /// 16 MiB at most: four strangers cannot fill more than this.
   static constexpr std::size_t most_runs = 64;
   static constexpr std::size_t most_bytes = std::size_t{64} << 20;
-  /// One peer is not asked, or answered, again within this time. An answer
-  /// costs what the charter weighs, a question next to nothing.
+  /// One peer is not asked again within this time.
   static constexpr duration pause = std::chrono::milliseconds{900};
-  static constexpr duration answer_pause = std::chrono::seconds{5};
-  /// One that does not answer for so long has no vote until it does, and is
-  /// asked nothing else.
+  /// One that does not answer for so long has no vote until it does, and may
+  /// be asked again.
   static constexpr duration patience = std::chrono::seconds{10};
   /// Peers asked at once who have not said whether they hold one.
   static constexpr std::size_t asked_at_once = 4;
@@ -76,8 +75,7 @@ private:
     bool sent = false; ///< And these are its bytes.
     bool asked = false;
     time_point asked_at{};
-    time_point ask_at{};    ///< Not before.
-    time_point answer_at{}; ///< Likewise.
+    time_point ask_at{}; ///< Not before.
   };
   struct charter_held {
     bytes what;
@@ -99,6 +97,7 @@ private:
   std::map<std::string, std::map<peer_id, guest*>> runs_; ///< The same.
   std::map<std::string, charter_held> kept_;              ///< By run.
   std::map<std::string, bytes> given_;                    ///< Likewise.
+  answer_pauses pauses_;
   std::size_t bytes_ = 0;
 };
 

@@ -10,6 +10,7 @@ namespace potluck {
 
 peer_ledger::rows::iterator peer_ledger::forget(rows::iterator at) {
   addresses_.forget(at->first);
+  said_.forget(at->first);
   return rows_.erase(at);
 }
 
@@ -58,7 +59,7 @@ void peer_ledger::vacate(const address& where, const peer_id& holder) {
   auto stays = [this](const peer_id& id) { return is_linked(id); };
   for (auto& id : addresses_.vacate(where, holder, stays)) {
     const auto at = rows_.find(id);
-    at->second.said.reset();
+    said_.forget(id);
     // A ban stays, and a dial under way is waited for.
     if (at->second.state == state::known && !at->second.banned_until)
       forget(at);
@@ -72,13 +73,10 @@ bool peer_ledger::alone() const {
 }
 
 bool peer_ledger::may_dial(const peer_id& id, const row& x) const {
-  return x.state != state::linked
-         && (!addresses_.of(id).empty() || (x.said && !x.said->hubs.empty()));
-}
-
-const progress_report* peer_ledger::last_report(const peer_id& who) const {
-  auto at = rows_.find(who);
-  return at != rows_.end() ? at->second.said.get() : nullptr;
+  if (x.state == state::linked)
+    return false;
+  const auto* said = said_.of(id);
+  return !addresses_.of(id).empty() || (said && !said->hubs.empty());
 }
 
 std::vector<contact>
@@ -193,7 +191,7 @@ void peer_ledger::disconnected(const peer_id& who, parting why,
     x->state = state::known;
     x->dial.due = now + ban;
     x->banned_until = now + ban;
-    x->said.reset();
+    said_.forget(who);
   } else if (at == rows_.end()) {
     return;
   } else if (why == parting::left) {
@@ -250,16 +248,10 @@ peer_ledger::verdict peer_ledger::report(const progress_report& said,
   auto* x = added ? make_room(said.id, false, now) : &at->second;
   if (x == nullptr)
     return verdict::full;
-  // A record is found again and again while it lives.
-  if (x->said
-      && (x->said_at > said_at
-          || (age > duration::zero() && said_at - x->said_at < same_record)))
+  if (!said_.take(said, said_at, age > duration::zero()))
     return verdict::older;
   if (!named && !gone)
     addresses_.note(said.id, said.where, false);
-
-  x->said = std::make_shared<progress_report>(said);
-  x->said_at = said_at;
   if (x->dial.failures == 0)
     x->vouched = std::max(x->vouched, said_at);
   return added ? verdict::added : verdict::known;
@@ -267,11 +259,8 @@ peer_ledger::verdict peer_ledger::report(const progress_report& said,
 
 std::vector<progress_report> peer_ledger::reports(time_point now,
                                                   duration max_age) const {
-  std::vector<progress_report> result;
-  for (const auto& [id, x] : rows_)
-    if (x.said && now - x.said_at <= max_age && !is_banned(id, now))
-      result.push_back(*x.said);
-  return result;
+  return said_.recent(now, max_age,
+                      [&](const peer_id& who) { return !is_banned(who, now); });
 }
 
 void peer_ledger::forget_stale(time_point now) {
@@ -281,7 +270,7 @@ void peer_ledger::forget_stale(time_point now) {
       x.banned_until.reset();
     const bool stale = x.state == state::known && !x.banned_until
                        && now - x.vouched >= forget_after
-                       && (!x.said || now - x.said_at >= forget_after);
+                       && !said_.heard_within(at->first, now, forget_after);
     at = stale ? forget(at) : std::next(at);
   }
 }

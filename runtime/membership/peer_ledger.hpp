@@ -10,15 +10,15 @@
 ///     linked --disconnected--> known (backing off), banned, or forgotten
 ///     known --connected--> linked, when the peer dialled us
 ///
-/// Beside it, `seed_book` keeps the addresses that the user named, and
-/// `address_book` which peer answers where.
+/// Beside it, `seed_book` keeps the addresses that the user named,
+/// `address_book` which peer answers where, and `last_reports` what each said.
 #pragma once
 
 #include <cstddef>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "messages/contact.hpp"
@@ -26,6 +26,7 @@
 #include "runtime/clock.hpp"
 #include "runtime/membership/address_book.hpp"
 #include "runtime/membership/hearsay_dials.hpp"
+#include "runtime/membership/last_reports.hpp"
 #include "runtime/membership/seed_book.hpp"
 #include "runtime/random.hpp"
 
@@ -41,10 +42,6 @@ public:
   static constexpr duration ban = std::chrono::minutes{10};
   /// A peer that nobody vouched for or heard of in this time is forgotten.
   static constexpr duration forget_after = std::chrono::minutes{10};
-  /// Records whose ages say that they were written within this time of each
-  /// other are one: the age leaves out the way here. Half of the time between
-  /// two publications at most.
-  static constexpr duration same_record = std::chrono::seconds{1};
 
   enum class verdict {
     added,      ///< The peer is new here.
@@ -102,7 +99,9 @@ public:
                const std::function<bool(const peer_id&)>& wanted = {});
 
   /// What a peer said last; null when nothing.
-  const progress_report* last_report(const peer_id& who) const;
+  const progress_report* last_report(const peer_id& who) const {
+    return said_.of(who);
+  }
 
   /// When `due_for_dial` may have something new to say; nothing when never.
   /// @param after What was due by then is left out.
@@ -169,9 +168,6 @@ private:
     time_point linked_since;
     time_point vouched;
     std::optional<time_point> banned_until;
-    /// Null: nothing, as most that are at a bootstrap.
-    std::shared_ptr<const progress_report> said;
-    time_point said_at;
   };
 
   using rows = std::map<peer_id, row>;
@@ -194,6 +190,7 @@ private:
   rows rows_;
   seed_book seeds_;
   address_book addresses_;
+  last_reports said_; ///< By peers of `rows_`.
   hearsay_dials hearsay_;
   std::string own_host_;
 };

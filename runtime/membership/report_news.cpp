@@ -91,7 +91,7 @@ std::vector<peer_id> report_news::all(const guest_book& guests,
 std::vector<peer_id> report_news::usual_all(const guest_book& guests,
                                             const keeps& kept, time_point now) {
   due_ = leaders_due_ = partners_due_ = false;
-  last_round_ = last_partners_round_ = now;
+  last_round_ = last_partners_round_ = last_company_round_ = now;
   to_strangers_.spend(1);
   std::vector<peer_id> result;
   if (!mine_.contributes)
@@ -169,18 +169,31 @@ duration report_news::pause_among(std::size_t peers) const {
 }
 
 std::vector<peer_id> report_news::company(const guest_book& guests,
-                                          bool strangers) const {
-  std::vector<peer_id> result;
-  std::size_t entering = 0;
+                                          bool strangers, time_point now) {
+  std::vector<peer_id> partners, entering;
   for (auto& id : guests.near()) {
     const auto& g = *guests.find(id);
     const bool enters = strangers && !g.is_partner && g.role == role::trainer
-                        && g.averages && entering < limits::few_peers;
-    entering += enters;
+                        && g.averages && entering.size() < limits::few_peers;
     if ((g.is_partner || enters) && hears(g))
-      result.push_back(id);
+      (enters ? entering : partners).push_back(id);
   }
-  return result;
+  const auto is_time = [&](std::optional<time_point>& last, std::size_t among) {
+    if (last && now - *last < pause_among(among))
+      return false;
+    last = now;
+    return true;
+  };
+  // Whoever says that it enters does not slow down those that are in.
+  if (!is_time(last_partners_round_, partners.size()))
+    return {};
+  partners_due_ = false;
+  if (!entering.empty()
+      && is_time(last_company_round_, partners.size() + entering.size())) {
+    to_strangers_.spend(1);
+    partners.insert(partners.end(), entering.begin(), entering.end());
+  }
+  return partners;
 }
 
 std::vector<peer_id> report_news::round(const guest_book& guests,
@@ -241,18 +254,8 @@ std::vector<peer_id> report_news::usual_round(const guest_book& guests,
   std::vector<peer_id> result;
   if (mine_.contributes)
     return result;
-  if (partners_due_ && !guests.near_partners().empty()) {
-    result = company(guests, strangers);
-    const auto again = pause_among(result.size());
-    if (last_partners_round_ && now - *last_partners_round_ < again) {
-      result.clear();
-    } else {
-      partners_due_ = false;
-      last_partners_round_ = now;
-    }
-  }
-  if (strangers && !result.empty())
-    to_strangers_.spend(1);
+  if (partners_due_ && !guests.near_partners().empty())
+    result = company(guests, strangers, now);
   // Those that lead, now or next, decide by what they hear. A crowd that only
   // joins does neither, and must not be told in their place.
   if (!std::exchange(leaders_due_, false) || !result.empty())

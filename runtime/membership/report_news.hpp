@@ -96,9 +96,11 @@ private:
                                    time_point now);
   /// Guests that only hubs lead to, whose time has come.
   std::vector<peer_id> relayed_round(const guest_book& guests, time_point now);
-  /// Those that work with this peer, and a few that hold a state by their own
-  /// word: a newcomer that does not hear of each step does not catch up.
-  std::vector<peer_id> company(const guest_book& guests, bool strangers) const;
+  /// Those that work with this peer, when it is their time, and now and then
+  /// with them a few that hold a state by their own word: a newcomer that does
+  /// not hear of each step does not catch up.
+  std::vector<peer_id> company(const guest_book& guests, bool strangers,
+                               time_point now);
   /// Between two rounds among so many.
   duration pause_among(std::size_t peers) const;
   /// What contributors and their sponsors hear of each other at once.
@@ -137,6 +139,7 @@ private:
   /// When everybody was told last; none: that is due.
   std::optional<time_point> last_round_;
   std::optional<time_point> last_partners_round_;
+  std::optional<time_point> last_company_round_; ///< With who enters.
   token_bucket to_strangers_{limits::reports_to_strangers,
                              limits::reports_to_strangers_at_once};
   duration pace_ = limits::shortest_report_pause;

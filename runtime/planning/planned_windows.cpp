@@ -42,4 +42,18 @@ std::vector<planned_window> planned_windows(const collaboration& input,
   return result;
 }
 
+std::vector<std::pair<peer_id, planned_window>>
+planned_windows(const group_contract& contract, const share_plan& plan,
+                std::size_t self) {
+  std::vector<std::pair<peer_id, planned_window>> result;
+  if (plan.shares.size() != contract.members.size())
+    return result;
+  const auto all
+      = planned_windows(collaboration_of(contract), plan.shares, self);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (all[i].queue > 0)
+      result.emplace_back(contract.members[i].who.id, all[i]);
+  return result;
+}
+
 } // namespace potluck

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "runtime/planning/planner.hpp"
@@ -34,5 +35,11 @@ constexpr double largest_planned_queue = 48 * 1448;
 std::vector<planned_window> planned_windows(const collaboration& input,
                                             const std::vector<double>& shares,
                                             std::size_t self);
+
+/// The same for a round, by its contract and plan: those of its members that
+/// something passes to. None where the plan does not have every member's share.
+std::vector<std::pair<peer_id, planned_window>>
+planned_windows(const group_contract& contract, const share_plan& plan,
+                std::size_t self);
 
 } // namespace potluck

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/strangers/home_of.hpp"
-
 namespace potluck {
 
 namespace {
@@ -31,25 +29,10 @@ bool circuit_desk::take_number(connection_id on, std::uint32_t number) {
   return true;
 }
 
-void circuit_desk::met(connection_id on, const peer_id& who,
-                       const std::string& host) {
-  if (!whose_.emplace(on, caller{who, host}).second)
-    return;
-  auto& g = guests_[who];
-  if (g.connections.empty()) {
-    g.prefix = prefix_of(host);
-    g.home = home_of(host);
-    ++prefixes_[g.prefix].guests;
-  }
-  g.connections.insert(on);
-}
-
 circuit_desk::sendings circuit_desk::welcome(connection_id on,
                                              const std::string& run) {
-  auto whose = whose_.find(on);
-  if (whose == whose_.end())
+  if (!guests_.welcome(on))
     return {};
-  guests_.at(whose->second.who).welcome.push_back(on);
   lines_[on].run = run;
   // It may have asked before its hello was read.
   std::vector<place> astray;
@@ -76,74 +59,31 @@ circuit_desk::sendings circuit_desk::gone(connection_id on) {
     remove(at->first);
   }
   lines_.erase(on);
-  auto whose = whose_.find(on);
-  if (whose == whose_.end())
-    return out;
-  auto g = guests_.find(whose->second.who);
-  whose_.erase(whose);
-  g->second.connections.erase(on);
-  auto& welcome = g->second.welcome;
-  welcome.erase(std::remove(welcome.begin(), welcome.end(), on), welcome.end());
-  if (g->second.connections.empty()) {
-    auto house = prefixes_.find(g->second.prefix);
-    if (--house->second.guests == 0)
-      prefixes_.erase(house);
-    guests_.erase(g);
-  }
+  guests_.gone(on);
   return out;
 }
 
 // ---- opening and closing ----------------------------------------------------
 
-std::string circuit_desk::objection(connection_id on, guest& from,
-                                    const peer_id& asker, const peer_id& to,
-                                    time_point now) {
-  if (!from.opens.take(now))
+std::string circuit_desk::objection(connection_id on, const peer_id& asker,
+                                    const peer_id& to, time_point now) {
+  if (!guests_.asks(asker, now))
     return "this hub was asked for too many circuits by this peer";
   if (to == asker)
     return "a circuit to oneself leads nowhere";
-  auto there = guests_.find(to);
-  if (there == guests_.end() || there->second.welcome.empty())
+  const auto there = guests_.newest_of(to);
+  if (!there)
     return "peer " + short_name(to) + " is not connected with this hub";
   const auto& ours = lines_[on].run;
-  if (ours && ours != lines_[there->second.welcome.back()].run)
+  if (ours && ours != lines_[*there].run)
     return another_run;
-  if (!admitted(on, there->second.welcome.back()))
+  if (!admitted(on, *there))
     return not_admitted;
   if (rests_)
     return "this hub carries no circuits at present";
-  if (between(from, to) >= limits::circuits_a_pair)
+  if (between(asker, to) >= limits::circuits_a_pair)
     return "the two peers have enough circuits through this hub";
-  if (from.circuits >= limits::circuits_a_peer
-      || there->second.circuits >= limits::circuits_a_peer)
-    return "one of the two peers has too many circuits through this hub";
-  const auto here = from.prefix == there->second.prefix ? 2 : 1;
-  if (prefixes_[from.prefix].ends + here > limits::ends_a_prefix
-      || prefixes_[there->second.prefix].ends + here > limits::ends_a_prefix)
-    return "the network of one of the two peers has too many circuits through "
-           "this hub";
-  const auto may_ask = [this](std::size_t part) {
-    return std::max(budget_.circuits / part, limits::openers_least);
-  };
-  const auto at_home = opened_.find(from.home);
-  if (prefixes_[from.prefix].opened >= may_ask(limits::openers_prefix_part)
-      || (at_home != opened_.end()
-          && at_home->second.size() >= may_ask(limits::openers_home_part)))
-    return "your network has asked this hub for as many circuits as it may";
-  return "";
-}
-
-std::optional<circuit_desk::place>
-circuit_desk::gives_way_to(const std::string& home) const {
-  const auto fullest = std::max_element(
-      opened_.begin(), opened_.end(), [](const auto& a, const auto& b) {
-        return a.second.size() < b.second.size();
-      });
-  const auto mine = opened_.find(home);
-  const auto least = (mine == opened_.end() ? 0 : mine->second.size()) + 1;
-  if (fullest == opened_.end() || fullest->second.size() <= least)
-    return std::nullopt;
-  return fullest->second.begin()->second;
+  return guests_.objection(asker, to, budget_.circuits);
 }
 
 bool circuit_desk::admitted(connection_id a, connection_id b) const {
@@ -152,13 +92,13 @@ bool circuit_desk::admitted(connection_id a, connection_id b) const {
   const auto& of_a = lines_.at(a).run;
   const auto& of_b = lines_.at(b).run;
   const auto& run = of_a ? of_a : of_b;
-  return run && admits_(whose_.at(a).who, *run)
-         && admits_(whose_.at(b).who, *run);
+  return run && admits_(guests_.at(a)->who, *run)
+         && admits_(guests_.at(b)->who, *run);
 }
 
-std::size_t circuit_desk::between(const guest& x, const peer_id& y) const {
+std::size_t circuit_desk::between(const peer_id& x, const peer_id& y) const {
   std::size_t result = 0;
-  for (auto on : x.connections)
+  for (auto on : guests_.connections_of(x))
     for (auto at = at_.lower_bound({on, 0, false});
          at != at_.end() && at->first.on == on; ++at)
       result += at_.at(at->second.other).who == y;
@@ -172,63 +112,44 @@ void circuit_desk::add(const place& at, const place& other, const peer_id& who,
   x.other = other;
   x.held = std::make_shared<std::atomic<std::size_t>>(0);
   x.rate = rate;
-  auto& g = guests_.at(who);
-  ++g.circuits;
-  auto& house = prefixes_[g.prefix];
-  ++house.ends;
-  if (at.opened_there) {
-    ++house.opened;
-    x.turn = ++turns_;
-    opened_[g.home].emplace(x.turn, at);
-  }
+  guests_.add(at, who);
 }
 
 circuit_desk::sendings
 circuit_desk::open(connection_id from, const circuit_open& x, time_point now) {
-  auto asker = whose_.find(from);
-  if (asker == whose_.end())
+  const auto* asker = guests_.at(from);
+  if (asker == nullptr)
     return {{from, closing(x.circuit, false,
                            "this hub does not know yet whom it talks to")}};
-  const auto who = asker->second.who;
-  auto why = objection(from, guests_.at(who), who, x.peer, now);
+  const auto who = asker->who;
+  auto why = objection(from, who, x.peer, now);
   sendings out;
   if (why.empty() && circuits() >= budget_.circuits) {
     const std::string full = "this hub carries as many circuits as it can";
-    if (const auto other = gives_way_to(guests_.at(who).home))
+    if (const auto other = guests_.gives_way_to(who))
       out = cut(*other, "it made room for others: " + full);
     else
       why = full;
   }
   if (!why.empty())
     return {{from, closing(x.circuit, false, why)}};
-  // An older connection may be dead, unnoticed.
-  const auto to = guests_.at(x.peer).welcome.back();
+  const auto to = *guests_.newest_of(x.peer);
   const place near{from, x.circuit, true};
   const place far{to, next_number(to), false};
   auto rate = std::make_shared<token_bucket>(limits::circuit_rate,
                                              limits::circuit_burst);
   add(near, far, who, rate);
   add(far, near, x.peer, rate);
-  out.push_back({to, circuit_open{far.number, who, asker->second.host}});
+  out.push_back({to, circuit_open{far.number, who, asker->host}});
   out.push_back(
-      {from, circuit_open{x.circuit, x.peer, whose_.at(to).host, true}});
+      {from, circuit_open{x.circuit, x.peer, guests_.at(to)->host, true}});
   return out;
 }
 
 void circuit_desk::remove(const place& at) {
   auto forget = [this](const place& x) {
     auto found = at_.find(x);
-    auto& g = guests_.at(found->second.who);
-    --g.circuits;
-    auto& house = prefixes_.at(g.prefix);
-    --house.ends;
-    if (x.opened_there) {
-      --house.opened;
-      const auto asked = opened_.find(g.home);
-      asked->second.erase(found->second.turn);
-      if (asked->second.empty())
-        opened_.erase(asked);
-    }
+    guests_.remove(x, found->second.who);
     owing_.erase(x);
     at_.erase(found);
   };
@@ -292,8 +213,7 @@ circuit_desk::sendings circuit_desk::pass(connection_id from,
   sendings out;
   if (*held_ + cost > budget_.held)
     out.push_back({slowest(), {}, {}, true});
-  auto& guest = guests_.at(it.who);
-  auto& sender = guest.rate;
+  auto& sender = guests_.rate_of(it.who);
   const auto left = sender.available(now);
   if (left < -limits::sender_debt)
     return cut(at, "one of the two peers sends far more than it may");
@@ -301,7 +221,7 @@ circuit_desk::sendings circuit_desk::pass(connection_id from,
   it.owed += cost;
   it.rate->spend(cost);
   sender.spend(cost);
-  prefixes_.at(guest.prefix).rate.spend(cost);
+  guests_.prefix_rate_of(it.who).spend(cost);
   // What is beyond its own budget is no other guest's loss.
   if (left > 0)
     rate_.spend(cost);
@@ -333,9 +253,8 @@ circuit_desk::sendings circuit_desk::pass(connection_id from,
 
 void circuit_desk::settle(const place& at, time_point now, sendings& out) {
   auto& x = at_.at(at);
-  auto& guest = guests_.at(x.who);
-  auto& sender = guest.rate;
-  auto& house = prefixes_.at(guest.prefix).rate;
+  auto& sender = guests_.rate_of(x.who);
+  auto& house = guests_.prefix_rate_of(x.who);
   const auto waits = static_cast<std::uint32_t>(*x.held);
   if (x.owed < waits + limits::credit_portion || x.rate->available(now) < 0
       || sender.available(now) < 0 || house.available(now) < 0

@@ -19,6 +19,8 @@
 #include "messages/message.hpp"
 #include "runtime/lines/token_bucket.hpp"
 #include "runtime/ports/transport.hpp"
+#include "runtime/relay/circuit_place.hpp"
+#include "runtime/relay/hub_guests.hpp"
 #include "runtime/relay/limits.hpp"
 
 namespace potluck {
@@ -41,7 +43,9 @@ public:
   bool take_number(connection_id on, std::uint32_t number);
 
   /// Somebody is at the other end for certain, or as far as anything is.
-  void met(connection_id on, const peer_id& who, const std::string& host);
+  void met(connection_id on, const peer_id& who, const std::string& host) {
+    guests_.met(on, who, host);
+  }
   /// Its hello was welcome and named this run: circuits to it come on the
   /// newest such connection, and lead to peers of the same run alone.
   sendings welcome(connection_id on, const std::string& run);
@@ -92,16 +96,7 @@ public:
 
 private:
   using counter = std::shared_ptr<std::atomic<std::size_t>>;
-  struct place {
-    connection_id on = 0;
-    std::uint32_t number = 0;
-    bool opened_there = false; ///< By the other side of the connection.
-
-    friend bool operator<(const place& a, const place& b) {
-      return std::tie(a.on, a.number, a.opened_there)
-             < std::tie(b.on, b.number, b.opened_there);
-    }
-  };
+  using place = circuit_place;
   /// One end as the hub sees it.
   struct end {
     peer_id who;
@@ -110,20 +105,6 @@ private:
     std::uint32_t owed = 0; ///< Came, and was not given back.
     counter held;           ///< Of that, what no line has taken yet.
     std::shared_ptr<token_bucket> rate; ///< Of both ends together.
-    std::uint64_t turn = 0;             ///< In the order of their opening.
-  };
-  struct prefix {
-    std::size_t guests = 0, ends = 0;
-    std::size_t opened = 0; ///< Circuits that guests there asked for.
-    token_bucket rate{limits::prefix_rate, limits::prefix_burst};
-  };
-  struct guest {
-    std::set<connection_id> connections;
-    std::vector<connection_id> welcome = {}; ///< Of these, the newest last.
-    std::string prefix, home;
-    std::size_t circuits = 0;
-    token_bucket opens{limits::opens_per_second, limits::opens_at_once};
-    token_bucket rate{limits::sender_rate, limits::sender_burst};
   };
   struct line {
     std::uint32_t ours = 0, theirs = 0;
@@ -132,16 +113,13 @@ private:
   };
 
   /// Why not; empty when there may be one.
-  std::string objection(connection_id on, guest& from, const peer_id& asker,
+  std::string objection(connection_id on, const peer_id& asker,
                         const peer_id& to, time_point now);
-  /// The circuit that gives way to one from there: the oldest of the home that
-  /// asked for most, if that has more.
-  std::optional<place> gives_way_to(const std::string& home) const;
   /// Whether the hub passes on for both ends of these connections. Of one that
   /// has not said hello its run is not known.
   bool admitted(connection_id a, connection_id b) const;
   /// Circuits between the two.
-  std::size_t between(const guest& x, const peer_id& y) const;
+  std::size_t between(const peer_id& x, const peer_id& y) const;
   void add(const place& at, const place& other, const peer_id& who,
            const std::shared_ptr<token_bucket>& rate);
   /// For which most is held.
@@ -151,18 +129,8 @@ private:
   sendings cut(const place& at, const std::string& reason);
   void settle(const place& at, time_point now, sendings& out);
 
-  struct caller {
-    peer_id who;
-    std::string host;
-  };
-
-  std::map<connection_id, caller> whose_;
+  hub_guests guests_;
   std::map<connection_id, line> lines_;
-  std::map<peer_id, guest> guests_;
-  std::map<std::string, prefix> prefixes_;
-  /// What each home asked for, by its turn.
-  std::map<std::string, std::map<std::uint64_t, place>> opened_;
-  std::uint64_t turns_ = 0;
   std::map<place, end> at_;
   std::set<place> owing_;
   admits admits_;

@@ -70,12 +70,10 @@ bool circuit_ends::come(connection_id hub, const std::string& at,
     return false;
   }
   ++lines_[hub];
-  ++came_;
-  ++came_from_[home];
   auto fresh = add(hub, x.circuit, false, now);
+  came_.add(fresh->first, home);
   fresh->second.host = x.host;
   fresh->second.opener = x.peer;
-  fresh->second.home = home;
   tell(fresh, fresh->second.end->begin());
   return true;
 }
@@ -89,29 +87,15 @@ std::string circuit_ends::objection(connection_id hub, const std::string& at,
   if (const auto line = lines_.find(hub);
       line != lines_.end() && line->second >= limits::circuits_a_line)
     return too_many;
-  if (const auto from = came_from_.find(home);
-      from != came_from_.end() && from->second >= limits::circuits_of_a_home)
+  if (came_.of(home) >= limits::circuits_of_a_home)
     return "too many circuits lead from your network to this peer";
-  if (came_ >= limits::circuits_here) {
-    const auto other = gives_way_to(home);
-    if (other == all_.end())
+  if (came_.size() >= limits::circuits_here) {
+    const auto other = came_.gives_way_to(home);
+    if (!other)
       return too_many;
-    end(other, "it made room for others: " + too_many, true);
+    end(all_.find(*other), "it made room for others: " + too_many, true);
   }
   return "";
-}
-
-circuit_ends::circuits::iterator
-circuit_ends::gives_way_to(const std::string& home) {
-  const auto fullest = std::max_element(
-      came_from_.begin(), came_from_.end(),
-      [](const auto& a, const auto& b) { return a.second < b.second; });
-  const auto mine = came_from_.find(home);
-  if (fullest->second <= (mine == came_from_.end() ? 0 : mine->second) + 1)
-    return all_.end();
-  return std::find_if(all_.begin(), all_.end(), [&](const auto& x) {
-    return !x.second.opened_here && x.second.home == fullest->first;
-  });
 }
 
 // ---- what passes ------------------------------------------------------------
@@ -209,9 +193,7 @@ void circuit_ends::end(circuits::iterator x, const std::string& reason,
   if (!it.opened_here) {
     if (const auto line = lines_.find(it.hub); --line->second == 0)
       lines_.erase(line);
-    --came_;
-    if (const auto from = came_from_.find(it.home); --from->second == 0)
-      came_from_.erase(from);
+    came_.remove(id);
   }
   // One that came and proved nothing nobody has heard of.
   if (it.opened_here || it.told)

@@ -15,6 +15,7 @@
 
 #include "messages/message.hpp"
 #include "runtime/clock.hpp"
+#include "runtime/relay/circuit_crowd.hpp"
 #include "runtime/relay/circuit_end.hpp"
 #include "runtime/strangers/home_allowance.hpp"
 
@@ -86,7 +87,6 @@ private:
     time_point since;
     bool told = false;     ///< That it is open.
     peer_id opener;        ///< By the hub's word, of one that came.
-    std::string home;      ///< Likewise; where it counts.
     std::size_t large = 0; ///< Bytes of a large frame that have come.
     std::unique_ptr<circuit_end> end;
     /// It was closed here: when what still waits is given up.
@@ -102,9 +102,6 @@ private:
   /// Why one more may not come over this line; empty: it may.
   std::string objection(connection_id hub, const std::string& at,
                         const std::string& home, time_point now);
-  /// The one that gives way to one from there: the oldest of the home that has
-  /// most, if that has more. None: `all_.end()`.
-  circuits::iterator gives_way_to(const std::string& home);
   /// Counts what its frame in progress holds; where all hold too much, the one
   /// that holds most ends.
   void weigh(circuits::iterator x);
@@ -119,10 +116,9 @@ private:
   listener& to_;
   circuits all_;
   std::map<place, connection_id> places_;
-  std::map<connection_id, std::size_t> lines_;   ///< Came over each,
-  std::size_t came_ = 0;                         ///< over all,
-  std::map<std::string, std::size_t> came_from_; ///< from each home.
-  std::size_t large_ = 0;                        ///< See `weigh`.
+  std::map<connection_id, std::size_t> lines_; ///< Came over each.
+  circuit_crowd<connection_id> came_;          ///< Those that others opened.
+  std::size_t large_ = 0;                      ///< See `weigh`.
   home_allowance opens_;
 };
 

@@ -7,6 +7,26 @@
 
 namespace potluck {
 
+line_table::opening line_table::opened(connection_id id, const address& remote,
+                                       const peer_id& proven,
+                                       const peer_id& self, time_point now) {
+  auto* l = find(id);
+  if (!l)
+    return opening::unknown;
+  l->since = now;
+  l->proven = proven;
+  if (relaying_transport::is_circuit(id))
+    l->hub_sees = remote.host;
+  if (l->reached) {
+    // Unencrypted, whoever answers there counts.
+    l->reached = proven.empty() || proven == l->expected;
+    return *l->reached ? opening::seen : opening::unseen;
+  }
+  if (l->asks_for_port)
+    return opening::listened;
+  return is_another(*l, proven, self) ? opening::missed : opening::greeted;
+}
+
 std::optional<line_table::link> line_table::take(connection_id id) {
   const auto i = links_.find(id);
   if (i == links_.end())

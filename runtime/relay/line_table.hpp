@@ -81,6 +81,26 @@ public:
   std::size_t size() const {
     return links_.size();
   }
+  /// Whether another peer than was dialled is at the other end. This peer
+  /// itself is a case of its own.
+  static bool is_another(const link& l, const peer_id& who,
+                         const peer_id& self) {
+    return l.dialled && !l.expected.empty() && !who.empty() && who != l.expected
+           && who != self;
+  }
+
+  /// What is due on a connection that has opened.
+  enum class opening {
+    unknown,  ///< There is none: it is to be closed.
+    missed,   ///< Another peer is there than was dialled: likewise.
+    seen,     ///< Whoever was looked for is there, and is shown the number.
+    unseen,   ///< Somebody else is there than was looked for.
+    listened, ///< Nothing: only the other side's hello matters.
+    greeted,  ///< A hello.
+  };
+  /// It is open. @param remote Of a circuit: where the hub sees the other end.
+  opening opened(connection_id id, const address& remote, const peer_id& proven,
+                 const peer_id& self, time_point now);
   /// It is closed. @returns What it was, if anything.
   std::optional<link> take(connection_id id);
   /// Their hello was welcome.

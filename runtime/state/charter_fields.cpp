@@ -213,6 +213,14 @@ const std::vector<charter_field>& charter_fields() {
   return fields;
 }
 
+std::vector<setting> common_table(const run_settings& settings) {
+  std::vector<setting> table;
+  for (const auto& field : charter_fields())
+    if (field.written(settings))
+      table.push_back({field.name, field.print(settings)});
+  return table;
+}
+
 void set_unwritten(run_settings& settings) {
   for (const auto& x : charter_fields())
     if (!x.unwritten.empty())

@@ -6,8 +6,8 @@
 #include <variant>
 #include <vector>
 
-#include "runtime/state/charter.hpp"
 #include "runtime/state/declared_setting.hpp"
+#include "runtime/state/run_settings.hpp"
 
 namespace potluck {
 
@@ -40,6 +40,9 @@ const std::vector<charter_field>& charter_fields();
 
 /// Null when there is none of this name.
 const charter_field* find_field(const std::string& name);
+
+/// What is written of these settings, as `{name, text}`, in declaration order.
+std::vector<setting> common_table(const run_settings& settings);
 
 /// Sets what a charter may leave out to what that means.
 void set_unwritten(run_settings& settings);

@@ -35,6 +35,10 @@ constexpr std::size_t joiners_served = 4;
 /// Those that only miss a mean, as all contributors do after every step, while
 /// the means of all fit into `joiner_bytes_in_flight`.
 constexpr std::size_t contributors_served = 1024;
+/// Means that one may have at once as fast as the line goes, and peers of which
+/// is remembered which mean they had so.
+constexpr std::uint64_t means_granted = 4;
+constexpr std::size_t grants_known = 4096;
 /// Sent to one joiner and not yet there: the bandwidth-delay product of
 /// 300 Mbit/s over 100 ms, and what a donor's send queue may hold for it.
 constexpr std::uint64_t joiner_bytes_in_flight = 4u << 20;

@@ -12,7 +12,7 @@ serving_budget::serving_budget(bounds most) : most_(most) {
 }
 
 bool serving_budget::admit(const peer_id& joiner, time_point now,
-                           std::size_t places, bool paced) {
+                           std::size_t places) {
   auto known = joiners_.find(joiner);
   if (known == joiners_.end()) {
     auto large = static_cast<std::size_t>(
@@ -23,11 +23,38 @@ bool serving_budget::admit(const peer_id& joiner, time_point now,
       return false;
     known = joiners_.emplace(joiner, served{}).first;
     known->second.small = small;
-    known->second.paced = paced;
     known->second.since = known->second.moved = now;
   }
   known->second.heard = now;
   return true;
+}
+
+void serving_budget::grant(const peer_id& joiner, std::uint64_t step,
+                           std::uint64_t bytes) {
+  if (granted_.size() >= limits::grants_known && granted_.count(joiner) == 0)
+    granted_.erase(std::min_element(
+        granted_.begin(), granted_.end(),
+        [](auto& a, auto& b) { return a.second.step < b.second.step; }));
+  auto& x = granted_[joiner];
+  if (step <= x.step)
+    return;
+  const auto more = bytes + bytes / 4;
+  x.step = step;
+  x.bytes = std::min(x.bytes, (limits::means_granted - 1) * more) + more;
+}
+
+void serving_budget::back_to(std::uint64_t step) {
+  for (auto& [id, x] : granted_)
+    x.step = std::min(x.step, step);
+}
+
+bool serving_budget::is_paced(const peer_id& joiner, const served& x) const {
+  if (most_.bytes_per_second <= 0)
+    return false;
+  const auto& first = x.queue.front();
+  const auto granted = granted_.find(joiner);
+  return !first.request.mean || granted == granted_.end()
+         || granted->second.bytes < first.bytes;
 }
 
 bool serving_budget::listens(const peer_id& joiner, time_point now) {
@@ -181,7 +208,10 @@ std::optional<serving_budget::turn> serving_budget::next(time_point now) {
     if (at == joiners_.end())
       at = joiners_.begin();
     auto& x = at->second;
-    if (!may_send(at->first, x) || (waits_for_its_turn(x) && now < free_at_))
+    if (!may_send(at->first, x))
+      continue;
+    const bool paced = is_paced(at->first, x);
+    if (paced && now < free_at_)
       continue;
     auto first = x.queue.front();
     x.queue.pop_front();
@@ -189,7 +219,10 @@ std::optional<serving_budget::turn> serving_budget::next(time_point now) {
     x.queued -= first.bytes;
     x.sent += first.bytes;
     last_ = at->first;
-    if (waits_for_its_turn(x)) {
+    if (const auto granted = granted_.find(at->first);
+        !paced && granted != granted_.end() && first.request.mean)
+      granted->second.bytes -= std::min(granted->second.bytes, first.bytes);
+    if (paced) {
       std::chrono::duration<double> takes{static_cast<double>(first.bytes)
                                           / most_.bytes_per_second};
       free_at_ = std::max(free_at_, now)
@@ -204,7 +237,7 @@ std::optional<time_point> serving_budget::wake() const {
   if (waiting_ == 0)
     return std::nullopt;
   for (auto& [id, x] : joiners_)
-    if (may_send(id, x) && waits_for_its_turn(x))
+    if (may_send(id, x) && is_paced(id, x))
       return free_at_;
   return std::nullopt;
 }

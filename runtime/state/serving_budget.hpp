@@ -1,6 +1,6 @@
 /// How much a donor gives: to how many joiners at once, how many bytes in
 /// flight to each, and how many a second in all. Only those who train and wait
-/// for a mean are not held back.
+/// for a mean are not held back while they get it.
 ///
 /// Requests wait here until their turn, one joiner after the other. Who is
 /// reached through a hub has less in flight, so that letters to it need not
@@ -44,9 +44,13 @@ public:
   /// Whether the joiner is, from now on, served; true again for one that is.
   /// @param places Of one that does not fetch as much as `bounds::joiners` is
   ///     meant for: so many joiners may be served at once, it included.
-  /// @param paced What it gets counts towards `bytes_per_second`.
-  bool admit(const peer_id& joiner, time_point now, std::size_t places = 0,
-             bool paced = true);
+  bool admit(const peer_id& joiner, time_point now, std::size_t places = 0);
+  /// A joiner waits for the mean of this step: so many bytes of means, and a
+  /// quarter more for what gets lost, do not count towards `bytes_per_second`,
+  /// once. It saves up `limits::means_granted` of them at most.
+  void grant(const peer_id& joiner, std::uint64_t step, std::uint64_t bytes);
+  /// The steps after this one are made anew.
+  void back_to(std::uint64_t step);
   /// Whether the joiner is, from now on, one that gets no pieces, and takes
   /// nobody's place.
   bool listens(const peer_id& joiner, time_point now);
@@ -93,9 +97,8 @@ private:
   };
   struct served {
     time_point heard;
-    bool listens = false; ///< Gets no pieces.
-    bool small = false;   ///< Takes none of `bounds::joiners`.
-    bool paced = true;
+    bool listens = false;  ///< Gets no pieces.
+    bool small = false;    ///< Takes none of `bounds::joiners`.
     time_point since = {}; ///< It has its place.
     time_point moved = {}; ///< It asked first, or something has arrived.
     bool asked = false;    ///< Since it came.
@@ -104,6 +107,10 @@ private:
     std::uint64_t queued = 0; ///< Bytes of `queue`.
     std::deque<waiting> queue;
   };
+  struct grants {
+    std::uint64_t step = 0; ///< The last one.
+    std::uint64_t bytes = 0;
+  };
   static bool is_idle(const served& x, time_point now);
   static bool is_old(const served& x, time_point now);
   bool takes_place(const served& x) const {
@@ -111,19 +118,20 @@ private:
   }
   std::string home(const peer_id& x) const;
   bool may_send(const peer_id& joiner, const served& x) const;
-  bool waits_for_its_turn(const served& x) const {
-    return x.paced && most_.bytes_per_second > 0;
-  }
+  /// Whether its next piece counts towards `bytes_per_second`.
+  bool is_paced(const peer_id& joiner, const served& x) const;
 
   bounds most_;
   std::map<peer_id, served> joiners_;
   std::set<peer_id> relayed_;            ///< Of all peers,
   std::map<peer_id, std::string> homes_; ///< and where they are.
-  std::size_t listeners_ = 0;            ///< Of `joiners_`.
-  std::size_t waiting_ = 0;              ///< Requests in all queues.
-  time_point next_expiry_{}; ///< Nobody is silent for too long before.
-  peer_id last_;             ///< Whose turn was last.
-  time_point free_at_{};     ///< The line is paid for until then.
+  /// Also of some that are not connected any more: to come again is easy.
+  std::map<peer_id, grants> granted_;
+  std::size_t listeners_ = 0; ///< Of `joiners_`.
+  std::size_t waiting_ = 0;   ///< Requests in all queues.
+  time_point next_expiry_{};  ///< Nobody is silent for too long before.
+  peer_id last_;              ///< Whose turn was last.
+  time_point free_at_{};      ///< The line is paid for until then.
 };
 
 } // namespace potluck

@@ -8,36 +8,34 @@
 namespace potluck {
 
 state_donor::state_donor(bounds most)
-    : most_(most), budget_(most.serving), journal_(most.journal) {
+    : budget_(most.serving), journal_(most.journal), versions_(most.snapshots) {
 }
 
 // ---- what this peer holds ---------------------------------------------------
 
 state_actions state_donor::holds(std::uint64_t step, const digest& state,
                                  time_point now) {
+  if (step < step_)
+    budget_.back_to(step);
   step_ = step;
   state_ = state;
   journal_.back_to(step, state);
-  while (!coming_.empty() && coming_.begin()->first < step)
-    forget_coming(coming_.begin());
+  say_gone(coming_.forget_before(step));
   answer_waiting(now);
   return done(now);
 }
 
 state_actions state_donor::passed(passed_mean mean, time_point now) {
   journal_.add(std::move(mean));
-  for (auto& [id, x] : joiners_)
+  for (auto& [id, x] : joiners_.all())
     tell_means(id, x);
   return done(now);
 }
 
 state_actions state_donor::copied(std::shared_ptr<const training_state> state,
                                   time_point now) {
-  auto step = state->step;
-  if (awaited(step) && !version(step) && versions_.size() < most_.snapshots) {
-    auto bytes = state_bytes(*state);
-    versions_.emplace_back(std::move(state), piece_bytes_for(bytes));
-  }
+  if (joiners_.awaited(state->step))
+    versions_.add(std::move(state));
   answer_waiting(now);
   return done(now);
 }
@@ -45,94 +43,57 @@ state_actions state_donor::copied(std::shared_ptr<const training_state> state,
 // ---- what this peer fetches -------------------------------------------------
 
 state_actions state_donor::expects(coming_mean mean, time_point now) {
-  auto step = mean.manifest.step;
-  if (auto known = coming_.find(step); known != coming_.end())
-    forget_coming(known); // It believes another list now.
-  coming x;
-  if (auto last = coming_.find(step - 1); last != coming_.end())
-    x.before = last->second.mean.manifest.state;
-  else if (step == step_ + 1)
-    x.before = state_;
-  x.here.resize(mean.manifest.pieces.size());
-  x.mean = std::move(mean);
-  coming_.emplace(step, std::move(x));
-  for (auto& [id, joiner] : joiners_)
-    tell_means(id, joiner);
+  say_gone(coming_.expects(std::move(mean), step_, state_));
+  for (auto& [id, x] : joiners_.all())
+    tell_means(id, x);
   return done(now);
 }
 
 state_actions state_donor::placed(const coming_piece& x, time_point now) {
-  auto found = coming_.find(x.step);
-  if (found == coming_.end() || x.piece >= found->second.here.size())
+  const auto arrival = coming_.placed(x);
+  if (!arrival)
     return {};
-  auto& coming = found->second;
-  coming.here[x.piece] = true;
-  auto wanted = coming.wanted.extract(x.piece);
-  if (wanted.empty())
-    return {};
-  auto bytes = extent_of(coming.mean.manifest, x.piece).size;
-  for (auto& [id, request] : wanted.mapped())
-    queue(id, request, bytes, now);
+  for (auto& [id, request] : arrival->wanted)
+    queue(id, request, arrival->bytes, now);
   return done(now);
 }
 
 state_actions state_donor::expects_no_more(time_point now) {
-  for (auto i = coming_.upper_bound(step_); i != coming_.end();)
-    forget_coming(i++);
+  say_gone(coming_.forget_behind(step_));
   return done(now);
 }
 
-void state_donor::forget_coming(
-    std::map<std::uint64_t, coming>::iterator which) {
-  for (auto& [piece, askers] : which->second.wanted)
-    for (auto& [id, x] : askers)
-      actions_.push_back(
-          state_letter{id, state_piece{x.state, x.piece, x.mean}, {}});
-  coming_.erase(which);
+void state_donor::say_gone(const coming_means::early_requests& xs) {
+  for (auto& [id, request] : xs)
+    say_gone(id, request);
 }
 
-state_donor::coming* state_donor::leading_to(const digest& state) {
-  for (auto& [step, x] : coming_)
-    if (x.mean.manifest.state == state)
-      return &x;
-  return nullptr;
+void state_donor::say_gone(const peer_id& to, const piece_request& x) {
+  actions_.push_back(
+      state_letter{to, state_piece{x.state, x.piece, x.mean}, {}});
 }
 
 void state_donor::answer_waiting(time_point now) {
   std::vector<peer_id> strangers;
-  for (auto& id : std::set<peer_id>{unanswered_})
-    if (auto x = joiners_.find(id);
-        x != joiners_.end() && !answer(id, x->second, now))
+  for (auto& id : std::set<peer_id>{joiners_.unanswered()})
+    if (const auto* x = joiners_.find(id); x && !answer(id, x->wish, now))
       strangers.push_back(id);
   for (auto& id : strangers)
     give_up(id);
-}
-
-const state_snapshot* state_donor::version(std::uint64_t step) const {
-  for (auto& x : versions_)
-    if (x.state().step == step)
-      return &x;
-  return nullptr;
-}
-
-bool state_donor::awaited(std::uint64_t step) const {
-  return std::any_of(unanswered_.begin(), unanswered_.end(), [&](auto& id) {
-    return joiners_.at(id).wish.step == step;
-  });
 }
 
 // ---- what joiners say -------------------------------------------------------
 
 state_actions state_donor::read(const peer_id& from, const state_request& x,
                                 time_point now) {
-  auto known = joiners_.find(from);
-  if (known != joiners_.end() && known->second.wish.token == x.token) {
+  const auto* known = joiners_.find(from);
+  if (known && known->wish.token == x.token) {
     budget_.admit(from, now);
     return done(now);
   }
-  if (known != joiners_.end()) {
+  if (known) {
     // It keeps the place that it has had for so long, but no other kind's.
-    const auto& before = known->second.wish;
+    const auto& before = known->wish;
     const bool same_kind = before.means_only == x.means_only
                            && before.lists_only == x.lists_only;
     if (same_kind)
@@ -141,22 +102,17 @@ state_actions state_donor::read(const peer_id& from, const state_request& x,
       budget_.forget(from);
     forget_wish(from);
   }
-  joiner asker;
-  asker.wish = x;
-  asker.means_told = x.step;
   // Who is declined a mean must not keep others from theirs: it would wait for
   // another donor, where somebody who waits for this one may have the place.
   const bool far = !x.means_only && x.step > step_ + limits::steps_ahead;
   if (state_.empty() || (x.means_only && !has_means_for(x)) || far) {
     budget_.forget(from);
-    decline(from, asker);
+    decline(from, x);
   } else if (strikes(fault_point::donor_busy) || !admit(from, x, now)) {
     say_busy(from, x);
   } else {
-    auto& entry = joiners_[from] = asker;
-    unanswered_.insert(from);
-    wishes_.insert(x.step);
-    if (answer(from, entry, now))
+    const auto& entry = joiners_.add(from, x);
+    if (answer(from, x, now))
       tell_means(from, entry);
     else
       give_up(from);
@@ -171,15 +127,15 @@ bool state_donor::admit(const peer_id& from, const state_request& x,
   if (x.lists_only)
     return budget_.listens(from, now);
   const auto places = places_for(x);
-  if (budget_.admit(from, now, places, !x.means_only))
+  if (budget_.admit(from, now, places))
     return true;
   const auto other = budget_.gives_way(from, now);
   if (!other)
     return false;
-  if (const auto known = joiners_.find(*other); known != joiners_.end())
-    say_busy(*other, known->second.wish);
+  if (const auto* known = joiners_.find(*other))
+    say_busy(*other, known->wish);
   give_up(*other);
-  return budget_.admit(from, now, places, !x.means_only);
+  return budget_.admit(from, now, places);
 }
 
 void state_donor::say_busy(const peer_id& to, const state_request& x) {
@@ -205,21 +161,21 @@ std::size_t state_donor::places_for(const state_request& x) const {
 /// room for it, or waits for it.
 /// @returns false when nothing here is of use to it: then it must not take the
 /// place of one that can be served.
-bool state_donor::answer(const peer_id& id, const joiner& x, time_point now) {
-  const auto& wish = x.wish;
+bool state_donor::answer(const peer_id& id, const state_request& wish,
+                         time_point now) {
   if (wish.means_only) {
     if (has_means_for(wish))
-      unanswered_.erase(id); // The means are the answer.
+      joiners_.answered(id); // The means are the answer.
     else
-      decline(id, x);
+      decline(id, wish);
     return true;
   }
-  if (auto held = version(wish.step)) {
+  if (auto held = versions_.after(wish.step)) {
     if (!wish.state.empty() && wish.state != held->digest()) {
-      decline(id, x);
+      decline(id, wish);
       return false;
     }
-    unanswered_.erase(id);
+    joiners_.answered(id);
     actions_.push_back(state_letter{id, held->manifest(wish.token), {}});
     return true;
   }
@@ -232,7 +188,7 @@ bool state_donor::answer(const peer_id& id, const joiner& x, time_point now) {
     say_busy(id, wish);
     return false;
   }
-  decline(id, x);
+  decline(id, wish);
   // Others may have its version, and the means behind that are here.
   const auto next = old ? journal_.completing(wish.step + 1) : nullptr;
   return next != nullptr && (wish.state.empty() || next->before == wish.state);
@@ -243,28 +199,18 @@ bool state_donor::answer(const peer_id& id, const joiner& x, time_point now) {
 /// listen. For one with a place a version gives way whose joiners listen, or
 /// got nothing for long.
 bool state_donor::has_room_for(const state_request& wish, time_point now) {
-  const auto step = wish.step;
-  std::set<std::uint64_t> before;
-  for (const auto& id : unanswered_)
-    if (const auto& y = joiners_.at(id).wish;
-        !y.means_only && !y.lists_only && y.step < step)
-      before.insert(y.step);
-  for (const auto& v : versions_)
-    before.insert(v.state().step);
-  before.erase(step);
-  if (before.size() < most_.snapshots || wish.lists_only)
-    return before.size() < most_.snapshots;
-  for (const auto& v : versions_) {
-    std::vector<peer_id> its;
-    for (const auto& [id, y] : joiners_)
-      if (!y.wish.means_only && y.wish.step == v.state().step)
-        its.push_back(id);
-    const auto lingers
-        = [&](const peer_id& id) { return budget_.lingers(id, now); };
-    if (v.state().step == step || !std::all_of(its.begin(), its.end(), lingers))
+  const bool has_room
+      = versions_.has_room_for(wish.step, joiners_.awaited_before(wish.step));
+  if (has_room || wish.lists_only)
+    return has_room;
+  const auto lingers
+      = [&](const peer_id& id) { return budget_.lingers(id, now); };
+  for (const auto step : versions_.steps()) {
+    const auto its = joiners_.fetching(step);
+    if (step == wish.step || !std::all_of(its.begin(), its.end(), lingers))
       continue;
     for (const auto& id : its) {
-      say_busy(id, joiners_.at(id).wish);
+      say_busy(id, joiners_.find(id)->wish);
       give_up(id);
     }
     tidy();
@@ -273,54 +219,49 @@ bool state_donor::has_room_for(const state_request& wish, time_point now) {
   return false;
 }
 
-void state_donor::decline(const peer_id& id, const joiner& x) {
-  unanswered_.erase(id);
+void state_donor::decline(const peer_id& id, const state_request& wish) {
+  joiners_.answered(id);
   state_manifest none;
-  none.token = x.wish.token;
+  none.token = wish.token;
   none.step = step_;
-  if (x.wish.state.empty() && kept_)
-    none.state = kept_(x.wish.step);
-  if (!versions_.empty())
-    none.offered = versions_.back().state().step;
-  for (auto& other : unanswered_)
-    if (auto& y = joiners_.at(other); !y.wish.means_only && !y.wish.lists_only)
-      none.offered = std::max(none.offered, y.wish.step);
+  if (wish.state.empty() && kept_)
+    none.state = kept_(wish.step);
+  const auto kept = versions_.steps();
+  none.offered
+      = std::max(kept.empty() ? 0 : kept.back(), joiners_.latest_awaited());
   actions_.push_back(state_letter{id, none, {}});
 }
 
 /// Whether the means behind what the joiner holds are here, or come.
 bool state_donor::has_means_for(const state_request& x) const {
   auto next = journal_.completing(x.step + 1);
-  auto coming = coming_.find(x.step + 1);
-  return (next && next->before == x.state)
-         || (coming != coming_.end() && coming->second.before == x.state)
+  return (next && next->before == x.state) || coming_.follows(x.step, x.state)
          || (x.step == step_ && x.state == state_);
 }
 
-void state_donor::tell_means(const peer_id& id, joiner& x) {
+void state_donor::tell_means(const peer_id& id, const joiner& x) {
   const auto& wish = x.wish;
   auto first = journal_.completing(wish.step + 1);
   if (first && !wish.state.empty() && first->before != wish.state)
     return; // Another history.
+  const auto tell = [&](state_manifest mean) {
+    mean.token = wish.token;
+    joiners_.told(id, mean.step);
+    if (wish.means_only)
+      budget_.grant(id, mean.step, mean.bytes);
+    actions_.push_back(state_letter{id, std::move(mean), {}});
+  };
   // What the journal no longer has, others may have.
   for (auto step = std::max(x.means_told + 1, journal_.oldest());
-       journal_.completing(step); ++step) {
-    auto manifest = journal_.manifest(step);
-    manifest.token = wish.token;
-    actions_.push_back(state_letter{id, std::move(manifest), {}});
-    x.means_told = step;
-  }
+       journal_.completing(step); ++step)
+    tell(journal_.manifest(step));
   if (!wish.means_only)
     return;
-  for (auto i = coming_.find(x.means_told + 1);
-       i != coming_.end() && i->first == x.means_told + 1; ++i) {
-    if (i->first == wish.step + 1 && i->second.before != wish.state)
-      return; // Another history.
-    auto manifest = i->second.mean.manifest;
-    manifest.token = wish.token;
-    actions_.push_back(state_letter{id, std::move(manifest), {}});
-    x.means_told = i->first;
-  }
+  const bool first_comes = x.means_told == wish.step;
+  if (first_comes && !coming_.follows(wish.step, wish.state))
+    return; // Another history.
+  for (auto step = x.means_told + 1; auto mean = coming_.manifest(step); ++step)
+    tell(*mean);
 }
 
 state_actions state_donor::read(const peer_id& from, const piece_request& x,
@@ -332,12 +273,8 @@ state_actions state_donor::read(const peer_id& from, const piece_request& x,
   }
   if (!budget_.serves(from))
     return {};
-  auto coming = x.mean ? leading_to(x.state) : nullptr;
-  if (coming && x.piece < coming->here.size())
-    coming->wanted[x.piece][from] = x;
-  else
-    actions_.push_back(
-        state_letter{from, state_piece{x.state, x.piece, x.mean}, {}});
+  if (!x.mean || !coming_.wait(from, x))
+    say_gone(from, x);
   return done(now);
 }
 
@@ -345,24 +282,15 @@ void state_donor::queue(const peer_id& from, const piece_request& x,
                         std::size_t bytes, time_point now) {
   // A stranger is one that was given up.
   if (budget_.ask(from, x, bytes, now) != serving_budget::verdict::queued)
-    actions_.push_back(
-        state_letter{from, state_piece{x.state, x.piece, x.mean}, {}});
+    say_gone(from, x);
 }
 
 shared_bytes state_donor::piece(const piece_request& x) const {
-  if (x.mean) {
-    if (auto mean = journal_.leading_to(x.state))
-      return piece_of(*mean, x.piece);
-    for (auto& [step, coming] : coming_)
-      if (coming.mean.manifest.state == x.state && x.piece < coming.here.size()
-          && coming.here[x.piece])
-        return piece_of({step, 0, 0, {}, {}, coming.mean.values}, x.piece);
-    return {};
-  }
-  for (auto& v : versions_)
-    if (v.digest() == x.state)
-      return v.piece(x.piece);
-  return {};
+  if (!x.mean)
+    return versions_.piece(x.state, x.piece);
+  if (auto mean = journal_.leading_to(x.state))
+    return piece_of(*mean, x.piece);
+  return coming_.piece(x.state, x.piece);
 }
 
 state_actions state_donor::read(const peer_id& from, const state_done&,
@@ -381,14 +309,8 @@ void state_donor::give_up(const peer_id& id) {
 }
 
 void state_donor::forget_wish(const peer_id& id) {
-  unanswered_.erase(id);
-  if (auto known = joiners_.find(id); known != joiners_.end()) {
-    wishes_.erase(wishes_.find(known->second.wish.step));
-    joiners_.erase(known);
-  }
-  for (auto& [step, x] : coming_)
-    for (auto& [piece, askers] : x.wanted)
-      askers.erase(id);
+  joiners_.forget(id);
+  coming_.leave(id);
 }
 
 state_actions state_donor::look(time_point now) {
@@ -405,7 +327,7 @@ state_actions state_donor::done(time_point now) {
         strikes(fault_point::piece_gone) ? shared_bytes{} : piece(x)});
   }
   tidy();
-  if (!state_.empty() && awaited(step_))
+  if (!state_.empty() && joiners_.awaited(step_))
     actions_.push_back(copy_state{});
   auto wake = budget_.wake();
   if (budget_.joiners() > 0)
@@ -418,22 +340,12 @@ state_actions state_donor::done(time_point now) {
 
 /// Keeps only what somebody fetches.
 void state_donor::tidy() {
-  if (joiners_.empty())
-    coming_.erase(coming_.begin(), coming_.upper_bound(step_));
-  if (wishes_.empty())
-    journal_.keep_after(std::nullopt);
-  else
-    journal_.keep_after(*wishes_.begin());
-  versions_.erase(
-      std::remove_if(versions_.begin(), versions_.end(),
-                     [&](auto& v) {
-                       return std::none_of(
-                           joiners_.begin(), joiners_.end(), [&](auto& x) {
-                             return !x.second.wish.means_only
-                                    && x.second.wish.step == v.state().step;
-                           });
-                     }),
-      versions_.end());
+  if (joiners_.all().empty())
+    coming_.forget_before(step_ + 1); // Nobody waits for a piece of these.
+  journal_.keep_after(joiners_.earliest());
+  for (auto step : versions_.steps())
+    if (!joiners_.is_fetched(step))
+      versions_.drop(step);
 }
 
 } // namespace potluck

@@ -2,17 +2,18 @@
 /// answers.
 ///
 /// Pure: facts and the time come in, actions go out. Training never waits for
-/// it: it serves shared, unchanging snapshots and means.
+/// it: it serves shared, unchanging snapshots and means. Its parts:
+/// `joiner_wishes` who wants what, `serving_budget` who gets how much,
+/// `served_versions`, `mean_journal` and `coming_means` what is here to give.
 #pragma once
 
-#include <deque>
 #include <functional>
-#include <map>
-#include <set>
-#include <vector>
 
 #include "messages/message.hpp"
+#include "runtime/state/coming_means.hpp"
+#include "runtime/state/joiner_wishes.hpp"
 #include "runtime/state/mean_journal.hpp"
+#include "runtime/state/served_versions.hpp"
 #include "runtime/state/serving_budget.hpp"
 #include "runtime/state/state_action.hpp"
 #include "runtime/state/training_state.hpp"
@@ -70,33 +71,19 @@ public:
   }
 
 private:
-  struct joiner {
-    state_request wish;
-    std::uint64_t means_told = 0; ///< Up to the mean of this step.
-  };
+  using joiner = joiner_wishes::joiner;
 
-  struct coming {
-    coming_mean mean;
-    digest before; ///< The state that it is for.
-    std::vector<bool> here;
-    /// Asked for too early.
-    std::map<std::uint32_t, std::map<peer_id, piece_request>> wanted;
-  };
-
-  coming* leading_to(const digest& state);
-  void forget_coming(std::map<std::uint64_t, coming>::iterator which);
+  void say_gone(const peer_id& to, const piece_request& x);
+  void say_gone(const coming_means::early_requests& xs);
   void queue(const peer_id& from, const piece_request& x, std::size_t bytes,
              time_point now);
-  const state_snapshot* version(std::uint64_t step) const;
-  /// Somebody waits for the state after that step.
-  bool awaited(std::uint64_t step) const;
-  bool answer(const peer_id& id, const joiner& x, time_point now);
+  bool answer(const peer_id& id, const state_request& wish, time_point now);
   bool has_room_for(const state_request& wish, time_point now);
   bool admit(const peer_id& from, const state_request& x, time_point now);
   void say_busy(const peer_id& to, const state_request& x);
   void answer_waiting(time_point now);
-  void decline(const peer_id& id, const joiner& x);
-  void tell_means(const peer_id& id, joiner& x);
+  void decline(const peer_id& id, const state_request& wish);
+  void tell_means(const peer_id& id, const joiner& x);
   void give_up(const peer_id& id);
   void forget_wish(const peer_id& id);
   state_actions done(time_point now);
@@ -106,18 +93,13 @@ private:
   std::size_t places_for(const state_request& x) const;
   shared_bytes piece(const piece_request& x) const;
 
-  bounds most_;
   serving_budget budget_;
   mean_journal journal_;
+  served_versions versions_;
+  coming_means coming_; ///< The last one as long as somebody is here for it.
+  joiner_wishes joiners_;
   std::uint64_t step_ = 0;
   digest state_; ///< Empty: the trainer holds none yet.
-  std::deque<state_snapshot> versions_;
-  /// By their steps; the last one as long as somebody is here for it.
-  std::map<std::uint64_t, coming> coming_;
-  std::map<peer_id, joiner> joiners_;
-  /// Those of them that got neither the version nor that there is none: few.
-  std::set<peer_id> unanswered_;
-  std::multiset<std::uint64_t> wishes_; ///< The joiners' steps.
   state_actions actions_;
   std::function<digest(std::uint64_t step)> kept_;
 };

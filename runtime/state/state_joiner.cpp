@@ -14,31 +14,23 @@ state_actions state_joiner::begin(fetch_goal goal, time_point now,
                                   const peer_id& hub) {
   if (busy_)
     end();
-  panel_.expire_distrust(now);
   goal_ = std::move(goal);
   busy_ = true;
   account_ = fetch_account{now};
-  download_.begin(goal_.values, goal_.moments);
-  if (!goal_.alone)
-    for (auto& id : goal_.donors)
-      download_.claim(id, goal_.step, goal_.state);
   const auto way = version_.begin(goal_, now);
-  preferred_relay relay; // In a chain it has means only.
-  if (way == version_choice::way::means && !distrusts(goal_.relay))
+  preferred_relay relay{hub, false, true};
+  if (way == version_choice::way::means) // In a chain it has means only.
     relay = {goal_.relay, reports_goal(goal_.relay)};
-  else if (way != version_choice::way::means && !distrusts(hub))
-    relay = {hub, false, true};
-  relay.sent(now);
-  panel_.begin(goal_.donors, goal_.step, relay);
+  swarm_.begin(goal_, relay, now);
   if (way != version_choice::way::resumed)
-    download_.clear();
+    swarm_.clear();
   ask_everybody(now);
   return done(now);
 }
 
 void state_joiner::ask_everybody(time_point now) {
   course_ = {version_.step(), version_.means_only()};
-  send(panel_.ask_for(version_.step(), version_.state(), version_.means_only(),
+  note(swarm_.ask_for(version_.step(), version_.state(), version_.means_only(),
                       now));
 }
 
@@ -52,21 +44,13 @@ bool state_joiner::reports_goal(const peer_id& peer) const {
          != goal_.donors.end();
 }
 
-void state_joiner::do_without_relay(bool as_donor) {
-  auto id = panel_.release_relay(as_donor);
-  if (id.empty())
-    return;
-  send({{id, state_done{}, {}}});
-  download_.leave(id);
-}
-
 // ---- others -----------------------------------------------------------------
 
 state_actions state_joiner::heard(const peer_id& peer, std::uint64_t step,
                                   const digest& state, time_point now) {
   if (distrusts(peer) || !busy_)
     return {};
-  const auto* donor = panel_.find(peer);
+  const auto* donor = swarm_.find(peer);
   if (goal_.alone) {
     // It reports how far it is, and no state that it could be held to.
     if (donor)
@@ -76,39 +60,27 @@ state_actions state_joiner::heard(const peer_id& peer, std::uint64_t step,
   // Those of another history have no say in ours.
   if ((donor && donor->said == donor_panel::answer::serves)
       || reports_goal(peer))
-    download_.claim(peer, step, state);
+    swarm_.claim(peer, step, state);
   version_.heard_of(step, now);
-  if (peer == panel_.relay().id())
-    panel_.relay().reports();
+  if (peer == swarm_.relay().id())
+    swarm_.relay().reports();
   if (!donor && step >= version_.step() + version_.means_only())
-    if (auto request = panel_.add(peer, now))
-      send({*request});
+    note(swarm_.add(peer, now));
   return done(now);
 }
 
 state_actions state_joiner::lost(const peer_id& peer, time_point now) {
-  panel_.remove(peer);
-  download_.forget(peer, false);
+  swarm_.lose(peer);
   return look(now);
 }
 
 state_actions state_joiner::read(const peer_id& from, const state_manifest& x,
                                  time_point now) {
-  auto* donor = busy_ ? panel_.find(from) : nullptr;
+  auto* donor = busy_ ? swarm_.find(from) : nullptr;
   if (!donor || donor->wish.token != x.token)
     return {};
-  if (from == panel_.relay().id()) {
-    const bool of_use = x.available && (x.mean || panel_.relay().is_hub());
-    if (of_use) {
-      if (x.mean ? x.step > course_.at() : version_.is(x.step, x.state))
-        panel_.relay().lists({!x.mean, x.step}, listing_of(x));
-    } else if (part() == 0
-               && version_.follow(x.offered, goal_, download_.claims(), now)) {
-      download_.clear();
-      ask_everybody(now);
-    } else {
-      do_without_relay();
-    }
+  if (from == swarm_.relay().id()) {
+    hear_relay(x, now);
   } else if (x.available) {
     if (!x.mean || version_.means_only())
       donor->said = donor_panel::answer::serves;
@@ -117,13 +89,29 @@ state_actions state_joiner::read(const peer_id& from, const state_manifest& x,
     donor->said = donor_panel::answer::busy;
     donor->retry = now + std::chrono::milliseconds{x.retry_ms};
   } else {
-    panel_.declines(from, {x.step, x.offered});
+    swarm_.declines(from, {x.step, x.offered});
     // One that has gone on since may decline; one that is where it said it was
     // lied.
     if (fetches_goal() && x.step <= goal_.step && reports_goal(from))
-      ban({from}, "it does not have the state that it reports", now);
+      ban(from, "it does not have the state that it reports", now);
   }
   return look(now);
+}
+
+void state_joiner::hear_relay(const state_manifest& x, time_point now) {
+  auto& relay = swarm_.relay();
+  const bool of_use = x.available && (x.mean || relay.is_hub());
+  if (of_use) {
+    if (x.mean ? x.step > course_.at() : version_.is(x.step, x.state))
+      relay.lists({!x.mean, x.step}, listing_of(x));
+  } else if (part() == 0
+             && version_.follow(x.offered, goal_, swarm_.download().claims(),
+                                now)) {
+    swarm_.clear();
+    ask_everybody(now);
+  } else {
+    note(swarm_.do_without_relay());
+  }
 }
 
 void state_joiner::vote(const peer_id& from, const state_manifest& x,
@@ -131,31 +119,10 @@ void state_joiner::vote(const peer_id& from, const state_manifest& x,
   if (x.mean ? x.step <= course_.at()
              : version_.means_only() || course_.with_trainer())
     return;
-  if (!x.mean && !version_.is(x.step, x.state)) {
-    ban({from}, "it offers another version than it was asked for", now);
-    return;
-  }
-  auto named = download_.name(from, x, panel_.size(), now);
-  if (named.coming && version_.means_only())
-    actions_.push_back(std::move(*named.coming));
-  ban(named.liars, named.lie, now);
-  for (auto who = inventor(); who && panel_.find(*who); who = inventor()) {
-    ban({*who}, "it lists means that most donors do not know of", now);
-    download_.drop_unheld();
-  }
-}
-
-/// Those of `peers` that were asked have lied.
-void state_joiner::ban(const std::set<peer_id>& peers, const std::string& what,
-                       time_point now) {
-  for (auto& id : std::set<peer_id>{peers}) {
-    if (!panel_.find(id))
-      continue;
-    actions_.push_back(fetch_fault{id, what});
-    send({{id, state_done{}, {}}});
-    panel_.distrust(id, now + limits::distrust);
-    download_.forget(id, true);
-  }
+  if (x.mean || version_.is(x.step, x.state))
+    note(swarm_.name(from, x, now));
+  else
+    ban(from, "it offers another version than it was asked for", now);
 }
 
 // ---- looking around ---------------------------------------------------------
@@ -163,52 +130,34 @@ void state_joiner::ban(const std::set<peer_id>& peers, const std::string& what,
 state_actions state_joiner::look(time_point now) {
   if (!busy_)
     return done(now);
-  panel_.expire_distrust(now);
-  send(panel_.look(now));
-  for (auto& id : download_.late(now))
-    if (id == panel_.relay().id())
-      panel_.relay().was_late(now);
-  if (panel_.relay().late() || panel_.relay().id().empty()) {
-    send(panel_.ask_for_pieces(now));
-  } else if (panel_.relay().is_donor() && panel_.size() == 1
-             && account_.age(now) > limits::chain_patience) {
-    // Nobody else says which list is right: then it is as good as any donor.
-    do_without_relay(true);
-    send(panel_.ask_for_pieces(now));
-  }
-  download_.drop_unheld(); // A mean as good as never heard of.
-  if (download_.needs_others(panel_.relay(), now)) {
-    if (panel_.relay().is_hub()) // Else each mean would be waited for.
-      do_without_relay();
-    send(panel_.ask_for_pieces(now));
-  }
-  download_.add_holders(panel_.relay(), panel_.answered(), now);
+  note(swarm_.look(account_.age(now), now));
   decide(now);
   if (busy_)
     advance(now);
   if (busy_)
-    request_pieces(now);
+    note(swarm_.request_pieces(now));
   return done(now);
 }
 
 /// Whether this version, and what follows it, can still be had.
 void state_joiner::decide(time_point now) {
-  for (auto& id : panel_.silent(version_.reached(), now))
+  for (auto& id : swarm_.panel().silent(version_.reached(), now))
     if (reports_goal(id))
-      ban({id}, "it does not answer for the state that it reports", now);
+      ban(id, "it does not answer for the state that it reports", now);
     else
-      panel_.declines(id, {});
+      swarm_.declines(id, {});
   version_choice::situation x;
-  x.donors = panel_.count();
+  x.donors = swarm_.panel().count();
   x.loading = !course_.with_trainer();
-  x.pieces_here = download_.progress({true, version_.step()}).first > 0;
+  const auto& download = swarm_.download();
+  x.pieces_here = download.progress({true, version_.step()}).first > 0;
   x.lied = fetches_goal() && !goal_.donors.empty()
            && std::all_of(goal_.donors.begin(), goal_.donors.end(),
                           [&](auto& id) { return distrusts(id); });
-  auto advice = version_.judge(x, goal_, download_.claims(), now);
+  auto advice = version_.judge(x, goal_, download.claims(), now);
   if (advice.what == version_choice::advice::change) {
-    download_.clear();
-    do_without_relay();
+    swarm_.clear();
+    note(swarm_.do_without_relay());
     ask_everybody(now);
   } else if (advice.what != version_choice::advice::go_on) {
     fail(advice.reason, now, advice.what == version_choice::advice::set_aside);
@@ -217,41 +166,24 @@ void state_joiner::decide(time_point now) {
 
 // ---- pieces -----------------------------------------------------------------
 
-void state_joiner::request_pieces(time_point now) {
-  for (auto& [id, request] : download_.requests(now))
-    if (const auto* donor = panel_.find(id)) {
-      request.arrived = donor->arrived;
-      send({{id, request, {}}});
-    }
-}
-
 state_actions state_joiner::read(const peer_id& from, const state_piece& x,
                                  const shared_bytes& body, time_point now) {
-  auto* donor = busy_ ? panel_.find(from) : nullptr;
-  if (!donor)
+  if (!busy_ || !swarm_.find(from))
     return {};
-  donor->arrived += body.size;
   account_.came(body.size);
-  if (from == panel_.relay().id())
-    panel_.relay().sent(now);
-  auto [verdict, key] = download_.read(from, x, body, now);
-  switch (verdict) {
+  auto came = swarm_.read(from, x, body, now);
+  note(std::move(came.actions));
+  switch (came.what) {
     case blob_download::verdict::unwanted:
       return {};
     case blob_download::verdict::gone:
-      if (key.state)
-        panel_.declines(from, {});
-      if (from == panel_.relay().id())
-        do_without_relay();
-      return look(now);
     case blob_download::verdict::wrong:
-      ban({from}, "it sent a piece that is not what was listed", now);
       return look(now);
     case blob_download::verdict::placed:
       account_.used(from, body.size);
-      if (!key.state && version_.means_only())
-        actions_.push_back(coming_piece{key.step, x.piece});
-      if (key.state && download_.complete(key))
+      if (!came.blob.state && version_.means_only())
+        actions_.push_back(coming_piece{came.blob.step, x.piece});
+      if (came.blob.state && swarm_.download().complete(came.blob))
         finish_state(now);
       break;
     case blob_download::verdict::repeated:
@@ -261,28 +193,19 @@ state_actions state_joiner::read(const peer_id& from, const state_piece& x,
   if (course_.with_trainer() && !course_.waits_for_trainer())
     advance(now);
   if (busy_)
-    request_pieces(now);
+    note(swarm_.request_pieces(now));
   return done(now);
 }
 
 void state_joiner::finish_state(time_point now) {
-  const auto key = blob_key{true, version_.step()};
-  const auto list = *download_.lists().chosen(key);
-  // Most may have gone to another history meanwhile: no fault of its donors.
-  const bool believed = download_.believes(key);
-  auto state = download_.take_state(key);
-  download_.drop(key);
-  if (!state) {
-    if (believed)
-      ban(list.donors, "its pieces do not make the state that it lists", now);
-    for (auto& id : panel_.that(donor_panel::answer::serves))
-      send({panel_.ask(id, now)}); // For its list: another one is needed.
+  auto came = swarm_.take_state({true, version_.step()}, now);
+  note(std::move(came.actions));
+  if (!came.state)
     return;
-  }
-  account_.compare(goal_, key.step, list.manifest.recent);
-  course_.await(key.step, list.manifest.state);
+  account_.compare(goal_, version_.step(), came.list.recent);
+  course_.await(version_.step(), came.list.state);
   actions_.push_back(
-      state_job{std::make_shared<training_state>(std::move(*state))});
+      state_job{std::make_shared<training_state>(std::move(*came.state))});
 }
 
 // ---- what the trainer has ---------------------------------------------------
@@ -295,15 +218,15 @@ state_actions state_joiner::applied(std::uint64_t step, const digest& state,
     return {};
   const auto key = blob_key{false, step};
   if (verdict == mean_course::verdict::wrong) {
-    if (auto list = download_.lists().chosen(key))
-      ban(list->donors, "its mean did not lead to the state that it named",
-          now);
+    if (auto list = swarm_.download().lists().chosen(key))
+      note(swarm_.ban(list->donors,
+                      "its mean did not lead to the state that it named", now));
     fail("a mean did not lead to the state that it should", now);
     return done(now);
   }
   if (step > version_.step()) {
     account_.mean_applied();
-    download_.drop(key);
+    swarm_.drop(key);
   }
   return look(now);
 }
@@ -315,16 +238,14 @@ state_actions state_joiner::refused(const std::string& why, time_point now) {
 }
 
 void state_joiner::advance(time_point now) {
-  if (too_many_means()) {
+  if (swarm_.has_too_many_means()) {
     fail("more steps passed than this peer can keep the means of; it starts "
          "again at a newer version",
          now);
     return;
   }
   const auto next = course_.at() + 1;
-  auto view = download_.behind(course_.at(), votes());
-  view.asked = !panel_.that(donor_panel::answer::none).empty()
-               || !panel_.that(donor_panel::answer::busy).empty();
+  auto view = swarm_.behind(course_.at());
   view.expected = version_.means_only() && course_.at() < goal_.step;
   switch (course_.look(view)) {
     case mean_course::turn::wait:
@@ -335,7 +256,7 @@ void state_joiner::advance(time_point now) {
            now);
       break;
     case mean_course::turn::apply:
-      actions_.push_back(download_.job(next));
+      actions_.push_back(swarm_.download().job(next));
       course_.await(next, std::get<mean_job>(actions_.back()).state);
       break;
     case mean_course::turn::level: {
@@ -366,7 +287,8 @@ state_actions state_joiner::cancel(time_point now) {
 }
 
 void state_joiner::put_aside(time_point now) {
-  auto begun = course_.with_trainer() ? std::nullopt : download_.begun();
+  auto begun
+      = course_.with_trainer() ? std::nullopt : swarm_.download().begun();
   end();
   if (begun)
     version_.put_aside(*begun, now);
@@ -375,11 +297,7 @@ void state_joiner::put_aside(time_point now) {
 }
 
 void state_joiner::end() {
-  for (auto& id : panel_.dismiss()) {
-    download_.leave(id);
-    send({{id, state_done{}, {}}});
-  }
-  download_.forget_donors();
+  note(swarm_.dismiss());
   busy_ = false;
   actions_.emplace_back(nothing_more_comes{});
 }
@@ -393,7 +311,7 @@ state_actions state_joiner::done(time_point now) {
 double state_joiner::part() const {
   if (busy_ && course_.with_trainer())
     return 1;
-  auto [placed, all] = download_.progress({true, version_.step()});
+  auto [placed, all] = swarm_.download().progress({true, version_.step()});
   return all == 0 ? 0 : static_cast<double>(placed) / all;
 }
 

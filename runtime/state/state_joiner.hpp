@@ -6,20 +6,15 @@
 /// so that the joiner ends where the run is by then. Every piece is verified on
 /// arrival, every state against what the majority says (vouchers.hpp). Pure:
 /// facts and the time come in, actions go out. Its parts decide one thing each:
-/// `donor_panel` who is asked, `version_choice` for which version,
-/// `blob_download` which pieces come from whom and whether they are right,
-/// `mean_course` what the trainer does next. README.md tells the whole story.
+/// `version_choice` which version is fetched, `donor_swarm` who is asked for
+/// what and who lied, `mean_course` what the trainer does next. README.md tells
+/// the whole story.
 #pragma once
 
-#include <algorithm>
-#include <optional>
-#include <set>
 #include <string>
 
-#include "runtime/state/blob_download.hpp"
-#include "runtime/state/donor_panel.hpp"
+#include "runtime/state/donor_swarm.hpp"
 #include "runtime/state/fetch_account.hpp"
-#include "runtime/state/limits.hpp"
 #include "runtime/state/mean_course.hpp"
 #include "runtime/state/version_choice.hpp"
 
@@ -39,8 +34,9 @@ public:
 
   /// @param self Decides the order in which donors are asked.
   state_joiner(const peer_id& self, bounds most)
-      : most_(most), panel_(self, most.donors), version_(most.last_step),
-        download_(most.plan, most.guards) {
+      : version_(most.last_step),
+        swarm_(self, {most.plan, most.donors, most.mean_bytes, most.means,
+                      most.guards}) {
   }
 
   /// Starts; goes on with a version put aside when somebody still serves it.
@@ -75,62 +71,45 @@ public:
     return version_.step();
   }
   std::size_t means_held() const {
-    return download_.means_held();
+    return swarm_.download().means_held();
   }
   std::size_t donors() const {
-    return panel_.size();
+    return swarm_.panel().size();
   }
   bool distrusts(const peer_id& peer) const {
-    return panel_.distrusts(peer);
+    return swarm_.panel().distrusts(peer);
   }
 
 private:
   bool fetches_goal() const;
   bool reports_goal(const peer_id& peer) const;
   void ask_everybody(time_point now);
-  void do_without_relay(bool as_donor = false);
+  void hear_relay(const state_manifest& x, time_point now);
   void vote(const peer_id& from, const state_manifest& x, time_point now);
-  void ban(const std::set<peer_id>& peers, const std::string& what,
-           time_point now);
+  void ban(const peer_id& peer, const std::string& what, time_point now) {
+    note(swarm_.ban({peer}, what, now));
+  }
   void decide(time_point now);
-  void request_pieces(time_point now);
   void finish_state(time_point now);
-  /// Donors that have to name a mean: half of those that serve.
-  std::size_t votes() const {
-    return std::max<std::size_t>((panel_.count().serving + 1) / 2, 1);
-  }
-  bool too_many_means() const {
-    const auto count = download_.means_known();
-    return count * goal_.values * sizeof(float) > most_.mean_bytes
-           || count > most_.means;
-  }
-  /// One that lists too many means that others do not know of, if any does.
-  std::optional<peer_id> inventor() const {
-    return download_.lists().alone_with(too_many_means()
-                                            ? download_.means_known() / 2
-                                            : limits::means_of_one_donor,
-                                        votes());
-  }
   void advance(time_point now);
   void fail(const std::string& reason, time_point now, bool keep = false);
   void end();
   void put_aside(time_point now);
   void forget_version() {
-    download_.clear();
+    swarm_.clear();
     version_.forget();
   }
-  void send(donor_panel::letters xs) {
+  /// These are to be done too.
+  void note(state_actions xs) {
     for (auto& x : xs)
       actions_.push_back(std::move(x));
   }
   state_actions done(time_point now);
 
-  bounds most_;
   bool busy_ = false;
   fetch_goal goal_;
-  donor_panel panel_;
   version_choice version_;
-  blob_download download_;
+  donor_swarm swarm_;
   mean_course course_;
   fetch_account account_;
   state_actions actions_;

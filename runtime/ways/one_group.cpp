@@ -23,10 +23,14 @@ bool one_group::due(const outlook& at) const {
 
 void one_group::tell(const outlook& at, matchmaking_facts& facts) {
   // Members may gather others' gradients first, whatever this peer does.
-  auto longest = gathering_patience(reported(at), facts.gradient_values);
-  for (const auto& x : at.others.tracker().companions(at.now))
-    longest = std::max(longest, gathering_patience(x, facts.gradient_values));
-  facts.gathering = longest;
+  const auto& tracker = at.others.tracker();
+  auto patience = [&](const progress_report& x) {
+    return gathering_patience(x, facts.gradient_values,
+                              tracker.computing(at.now));
+  };
+  facts.gathering = patience(reported(at));
+  for (const auto& x : tracker.companions(at.now))
+    facts.gathering = std::max(facts.gathering, patience(x));
 }
 
 std::pair<std::string, std::string>

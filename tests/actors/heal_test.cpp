@@ -40,7 +40,7 @@ struct accident {
         survivors.push_back(i);
     auto all_together = [&] {
       return std::all_of(peers.begin(), peers.end(), [](auto& x) {
-        auto steps = x->observer->template events("step");
+        auto steps = x->observer->events("step");
         return steps.size() >= 8
                && field<std::uint64_t>(steps.back(), "peers") == size;
       });

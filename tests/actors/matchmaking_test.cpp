@@ -291,3 +291,46 @@ TEST_CASE("two trainers without a line average at the helper that has one to "
           == std::vector<peer_id>{peer(1)});
   }
 }
+
+TEST_CASE("a helper averages for those that it averaged for last, not for "
+          "whoever asks") {
+  three x;
+  round_over over;
+  over.committed = true;
+  for (std::uint8_t i : {1, 9}) {
+    potluck::group_member member;
+    member.who.id = peer(i);
+    member.samples = 40;
+    over.contract.members.push_back(member);
+  }
+  peer_joined another;
+  another.who.id = peer(9);
+  caf::anon_send(x.nodes[2]->wired.matchmaking, another);
+  caf::anon_send(x.nodes[2]->wired.matchmaking, over);
+  x.world.settle();
+  auto invited_by_the_other = [&] {
+    lead_group order;
+    order.invitees = {contact_of(3)};
+    order.roles = {role::auxiliary};
+    order.answer_patience = 1s;
+    order.round_patience = 2s;
+    caf::anon_send(x.nodes[1]->wired.matchmaking, order);
+    x.world.settle();
+    return x.nodes[2]->conductor->count<freeze_wanted>();
+  };
+  SUBCASE("as long as two of them are here") {
+    CHECK(invited_by_the_other() == 0);
+    x.nodes[0]->crash();
+    x.world.run_for(2s);
+    CHECK(invited_by_the_other() == 1);
+  }
+  SUBCASE("and as long as they may come again") {
+    x.world.run_for(limits::followed_for);
+    CHECK(invited_by_the_other() == 1);
+  }
+  SUBCASE("whom it follows at once") {
+    x.lead();
+    x.world.settle();
+    CHECK(x.nodes[2]->conductor->count<freeze_wanted>() == 1);
+  }
+}

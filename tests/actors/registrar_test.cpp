@@ -246,3 +246,26 @@ TEST_CASE("a reply that is no charter of this run is refused") {
   world.run_for(1s);
   CHECK_FALSE(b.agreed());
 }
+
+TEST_CASE("whoever asks for the charter again and again gets it once in a "
+          "while") {
+  test_world world;
+  applicant a{world, 5};
+  world.run_for(1s);
+  REQUIRE(a.agreed());
+  node asker{world, 2, {5}};
+  REQUIRE(world.run_until([&] { return asker.companions() == 1; }, 10s));
+  auto answers = [&] {
+    return asker.registrar->contents<charter_reply, letter>().size();
+  };
+  for (int i = 0; i < 20; ++i)
+    caf::anon_send(asker.wired.gateway,
+                   parcel{peer(5), charter_request{0, "soup"}, {}});
+  REQUIRE(world.run_until([&] { return answers() != 0; }, 10s));
+  world.run_for(1s);
+  CHECK(answers() == 1);
+  world.run_for(answer_pauses::pause);
+  caf::anon_send(asker.wired.gateway,
+                 parcel{peer(5), charter_request{0, "soup"}, {}});
+  CHECK(world.run_until([&] { return answers() == 2; }, 10s));
+}

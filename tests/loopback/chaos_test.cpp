@@ -96,7 +96,7 @@ TEST_CASE("who is behind NAT finds out, and its samples count all the same") {
   scene s;
   // Lines, not processors, say how long a step takes at least: some times as
   // long as a member has to have taken part before gradients are handed to it
-  // (cell_choice::settling).
+  // (known_trainers::settling).
   auto path = write(s, R"({
     "run": {"target-batch": 512, "steps": 100},
     "groups": [{"name": "seed", "count": 1, "role": "bootstrap"},

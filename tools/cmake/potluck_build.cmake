@@ -21,6 +21,9 @@ if(POTLUCK_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 add_compile_options(-Wall -Wextra)
+if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  add_compile_options(-Wno-unknown-pragmas) # `GCC ivdep`; it needs none.
+endif()
 if(POTLUCK_WERROR)
   add_compile_options(-Werror)
 endif()

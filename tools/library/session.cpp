@@ -1,11 +1,8 @@
 #include "tools/library/session.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "runtime/lines/rate.hpp"
-#include "runtime/optimizer/schedules/schedule.hpp"
 #include "runtime/state/checkpoint.hpp"
 #include "tools/library/loop_peer.hpp"
 #include "tools/library/outside_model.hpp"
@@ -14,18 +11,6 @@
 #include "tools/library/without_signals.hpp"
 
 namespace potluck::library {
-
-namespace {
-
-/// Copies what is worth its words to a field of the status.
-template <std::size_t Size>
-void put(char (&field)[Size], const std::string& text) {
-  const auto length = std::min(text.size(), Size - 1);
-  std::memcpy(field, text.data(), length);
-  field[length] = '\0';
-}
-
-} // namespace
 
 // ---- before it is opened ----------------------------------------------------
 
@@ -279,39 +264,7 @@ std::string session::get(const std::string& name) const {
 
 void session::look(struct potluck_status& x) const {
   std::lock_guard<std::mutex> lock{mutex_};
-  const auto heard = heard_->look();
-  const auto figures = with_->look();
-  const auto run = agreed();
-  const auto& last = heard.last;
-  x.step = last.step;
-  x.steps = last.steps;
-  x.peers = at_ == stage::open ? std::max(1u, last.peers) : 0;
-  x.samples = last.samples;
-  x.target = run ? run->settings().target_batch : 0;
-  x.own = figures.samples;
-  x.stale = figures.stale;
-  x.taken = figures.taken;
-  x.loss = last.loss;
-  x.rate = last.samples_per_second;
-  x.share = last.own_share;
-  x.learning_rate
-      = run ? learning_rate_at(run->settings(), figures.taken + 1) : 0;
-  x.progress = figures.has_parameters ? 1 : heard.progress;
-  std::string phase = to_string(last.phase);
-  if (at_ == stage::closed)
-    phase = "closed";
-  else if (!heard.problem.empty())
-    phase = "failed";
-  else if (heard.finished)
-    phase = "finished";
-  else if (at_ != stage::open || heard.closed)
-    phase = "left";
-  else if (only_calls())
-    phase = "calling";
-  else if (last.phase == potluck::phase::founding)
-    phase = "joining";
-  put(x.phase, phase);
-  put(x.trouble, heard.problem.empty() ? last.trouble : heard.problem);
+  glance{at_, only_calls(), heard_->look(), with_->look(), agreed()}.fill(x);
 }
 
 std::optional<std::string> session::next_event(std::size_t room,

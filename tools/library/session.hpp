@@ -17,6 +17,7 @@
 #include "tools/library/complaint.hpp"
 #include "tools/library/expert_desk.hpp"
 #include "tools/library/first_state.hpp"
+#include "tools/library/glance.hpp"
 #include "tools/library/hosted_peer.hpp"
 #include "tools/library/learnt.hpp"
 #include "tools/library/loop_identity.hpp"
@@ -76,8 +77,6 @@ public:
   std::string problem() const;
 
 private:
-  enum class stage { closed, open, leaving, left };
-
   void must_be(stage x) const;
   void must_train() const;
   /// `job(state)` while nobody changes it.

@@ -1,10 +1,7 @@
 #include "runtime/averaging/round/averaging_round.hpp"
 
-#include <algorithm>
 #include <type_traits>
 #include <utility>
-
-#include "runtime/averaging/means_inquiry.hpp"
 
 namespace potluck {
 
@@ -22,16 +19,10 @@ averaging_round::averaging_round(setting what, value_pool rooms,
       bulk_{what_.contract,       what_.plan,       members().self(),
             what_.usual,          std::move(rooms), std::move(intake),
             std::move(all_placed)},
-      watch_{members().size(), now}, helpers_{bulk_.map(),
-                                              what_.plan.predicted_seconds},
-      faults_{bulk_.map(), members().self(), what_.contract},
-      hasty_{std::chrono::milliseconds{what_.contract.patience_ms}, what_.rule,
-             what_.call_offs},
-      audits_{what_.contract, bulk_.map(), members().self(), what_.rule,
-              what_.denials},
-      out_{lines_, members().self()} {
+      watch_{members().size(), now}, report_{what_, bulk_.map(), lines_},
+      jury_{what_, agreement_, bulk_, watch_}, out_{lines_, members().self()} {
   if (what_.guards.has(safeguard::audit))
-    audits_.draw(chance, what_.nonce, lines_.serves_all(members().self()));
+    jury_.draw(chance, what_.nonce, lines_.serves_all(members().self()));
 }
 
 // ---- parts ------------------------------------------------------------------
@@ -62,7 +53,7 @@ void averaging_round::read(std::size_t by, const chunk_part& x,
                            const shared_bytes& body) {
   if (x.chunk >= bulk_.map().chunk_count())
     return;
-  if (auto for_a_check = audits_.shown(by, x, body))
+  if (auto for_a_check = jury_.shown(by, x, body))
     return out_.add(std::move(*for_a_check));
   if (over() || bulk_.made(x.chunk))
     return; // It comes too late.
@@ -81,9 +72,7 @@ void averaging_round::read(std::size_t by, const chunk_part& x,
 
 round_orders averaging_round::refused(std::size_t member,
                                       const std::string& why) {
-  // The reducer does without it: the member itself can stay for now.
-  out_.add(faults_.blame(member, "a part that cannot be summed: " + why));
-  out_.add(faults_.refused(member, members().self()));
+  out_.add(jury_.part_refused(member, why));
   return out_.take();
 }
 
@@ -106,7 +95,7 @@ round_orders averaging_round::averaged(
   watch_.news();
   if (chunk < bulk_.map().chunk_count()
       && bulk_.map().owner(chunk) == members().self())
-    helpers_.mean_here(members().self(), watch_.age());
+    report_.mean_here(members().self(), watch_.age());
   carry_out(agreement_.averaged(chunk, std::move(left_out)));
   return out_.take();
 }
@@ -134,7 +123,7 @@ void averaging_round::count(const std::vector<round_intake::taken>& news) {
     if (over() || !agreement_.wants(members()[x.member].id, mean))
       continue;
     if (auto why = bulk_.objection(agreement_.ledger(), x.member, mean))
-      out_.add(faults_.blame_for_mean(x.member, why));
+      out_.add(jury_.mean_refused(x.member, why));
     else
       count(x.member, mean, watch_.age_at(x.at));
   }
@@ -148,7 +137,7 @@ void averaging_round::read(std::size_t by, const chunk_mean& x,
   out_.received(body.size);
   watch_.heard_bulk(by, false);
   if (auto why = bulk_.place(agreement_.ledger(), by, x, body)) {
-    out_.add(faults_.blame_for_mean(by, why));
+    out_.add(jury_.mean_refused(by, why));
   } else {
     watch_.news();
     count(by, x, watch_.age());
@@ -162,13 +151,10 @@ void averaging_round::read(std::size_t by, const chunk_mean& x,
 void averaging_round::count(std::size_t by, const chunk_mean& x,
                             duration since) {
   agreement_.mean_here(x);
-  // Only a heal's means lack members for any other reason.
-  if (x.version == 1)
-    for (auto member : x.left_out)
-      out_.add(faults_.refused(member, by));
+  out_.add(jury_.mean_here(by, x));
   if (x.version == 1 && by == bulk_.map().owner(x.chunk)) {
     bulk_.note_seal(x);
-    helpers_.mean_here(by, since);
+    report_.mean_here(by, since);
   }
 }
 
@@ -185,7 +171,7 @@ round_orders averaging_round::receive(const peer_id& from,
   if (by == members().size())
     return {};
   watch_.heard(by, content, agreement_.leading());
-  if (hasty_.is_unfounded(by, content, agreement_, watch_)) {
+  if (jury_.is_unfounded(by, content)) {
     // What another has made is not believed; a leader is not followed.
     if (!std::holds_alternative<round_standing>(content))
       carry_out(agreement_.call_off(from));
@@ -194,16 +180,8 @@ round_orders averaging_round::receive(const peer_id& from,
   if (ends_bulk(content))
     close_places();
   std::visit([&](const auto& x) { read(by, x, body); }, content);
-  out_.add(audits_.receive(by, content, means_here(), sums_here()));
-  judge_if_all_spoke();
+  out_.add(jury_.heard(by, content));
   return out_.take();
-}
-
-void averaging_round::doubt(std::optional<std::size_t> hasty) {
-  if (hasty)
-    out_.order(members_in_doubt{
-        {*hasty},
-        "it calls rounds off, or takes their lead, without a reason"});
 }
 
 template <class Other>
@@ -293,7 +271,7 @@ void averaging_round::carry_out(const round_agreement::actions& actions) {
   const auto compares = !alone() && what_.guards.has(safeguard::equal_digests);
   carry_out(agreement_.whole_vector_here(
       compares ? bulk_.places().whole_digest() : digest_of("", 0)));
-  out_.add(audits_.all_here(means_here()));
+  out_.add(jury_.all_here());
 }
 
 void averaging_round::carry_out(const send_to_member& x) {
@@ -318,7 +296,7 @@ void averaging_round::carry_out(const ask_mean& x) {
 
 void averaging_round::carry_out(const average_chunk& x) {
   offer_own_part(x.chunk);
-  audits_.forget(x.chunk);
+  jury_.forget(x.chunk);
   bulk_.do_without(x.chunk, x.leave_out);
   out_.order(do_without{x.chunk, x.leave_out});
 }
@@ -326,47 +304,14 @@ void averaging_round::carry_out(const average_chunk& x) {
 void averaging_round::carry_out(const round_decision& x) {
   close_places();
   out_.order(round_decided{});
-  auto news = outcome(x);
-  doubt(hasty_.over(x.commit && !watch_.lost_patience(), members()));
-  if (x.commit && bulk_.needs_means())
-    out_.add(audits_.committed(sums_here()));
-  if (x.commit || !bulk_.needs_means() || !agreement_.ledger().complete()
-      || members().size() == 1 || !what_.guards.has(safeguard::naming)) {
-    out_.order(std::move(news));
-    return;
-  }
-  inquires_ = true;
-  out_.add(audits_.inquire(
-      findings_of(agreement_.ledger(), bulk_.map(), *bulk_.places().whole()),
-      std::move(news)));
-  judge_if_all_spoke();
+  out_.add(jury_.decided(report_.outcome(x, agreement_, bulk_, watch_, out_)));
 }
 
-round_outcome averaging_round::outcome(const round_decision& x) const {
-  round_outcome news;
-  news.committed = x.commit;
-  news.samples = x.samples;
-  if (x.commit) {
-    news.left_out = agreement_.ledger().left_out();
-    news.healed = agreement_.ledger().healed();
-    if (bulk_.needs_means())
-      news.mean = bulk_.places().whole();
-  }
-  watch_.report(news, members(), bulk_.map(), lines_,
-                std::chrono::milliseconds{what_.contract.patience_ms});
-  if (bulk_.needs_means())
-    news.stalled = helpers_.stalled(members(), agreement_.ledger(), x.commit,
-                                    watch_.waited_for());
-  news.bytes_sent = out_.bytes_sent();
-  news.bytes_received = out_.bytes_received();
-  return news;
-}
-
-// ---- who lied ---------------------------------------------------------------
+// ---- checks -----------------------------------------------------------------
 
 void averaging_round::read(std::size_t by, const part_request& x,
                            const shared_bytes&) {
-  if (x.chunk >= bulk_.map().chunk_count() || !audits_.may_show(by, x.chunk))
+  if (x.chunk >= bulk_.map().chunk_count() || !jury_.may_show(by, x.chunk))
     return;
   if (auto parts = bulk_.parts_in(x.chunk))
     out_.send(
@@ -375,40 +320,13 @@ void averaging_round::read(std::size_t by, const part_request& x,
     out_.send(bulk_.part_for(x.chunk, by));
 }
 
-void averaging_round::judge_if_all_spoke() {
-  if (over() && audits_.all_spoke([this](auto i) { return watch_.present(i); }))
-    judge();
-}
-
-void averaging_round::judge() {
-  if (agreement_.standing() != standing::aborted)
-    return;
-  auto found = audits_.judge();
-  const bool explained = names_liars(found);
-  out_.add(std::move(found));
-  if (!std::exchange(inquires_, false))
-    return;
-  // Whoever makes means again, for a heal, is not asked what it told whom.
-  const auto& odd = agreement_.odd_ones();
-  if (!explained && !odd.empty() && !agreement_.ledger().healed())
-    out_.order(members_in_doubt{
-        odd, "it says that it has other means than it was given"});
-  doubt(hasty_.compared(explained, members()));
-}
-
-round_orders averaging_round::give_up() {
-  judge();
-  out_.add(audits_.give_up());
+round_orders averaging_round::reminded(std::optional<std::uint32_t> chunk) {
+  out_.add(jury_.reminded(chunk));
   return out_.take();
 }
 
-round_orders averaging_round::reminded(std::optional<std::uint32_t> chunk) {
-  if (chunk)
-    out_.add(audits_.waited_for(*chunk));
-  else if (over())
-    judge();
-  else // Others have heard of the end before us.
-    out_.order(audit_reminder{limits::findings_patience, std::nullopt});
+round_orders averaging_round::give_up() {
+  out_.add(jury_.give_up());
   return out_.take();
 }
 

@@ -2,9 +2,9 @@
 /// counts.
 ///
 /// Puts together what the files beside it do: the values (`round_bulk`), the
-/// agreement, who is silent, whose data is no good, and the auditor. Pure: its
-/// owner says what happened and when, and carries out the orders that each call
-/// returns.
+/// agreement, who is silent, what is held against others (`round_jury`), and
+/// the report at the end. Pure: its owner says what happened and when, and
+/// carries out the orders that each call returns.
 #pragma once
 
 #include <cstddef>
@@ -15,38 +15,20 @@
 #include <string>
 #include <vector>
 
-#include "runtime/averaging/robust_mean.hpp"
-#include "runtime/averaging/round/hasty_rulings.hpp"
-#include "runtime/averaging/round/helper_watch.hpp"
 #include "runtime/averaging/round/member_watch.hpp"
 #include "runtime/averaging/round/round_agreement.hpp"
-#include "runtime/averaging/round/round_audits.hpp"
 #include "runtime/averaging/round/round_bulk.hpp"
-#include "runtime/averaging/round/round_faults.hpp"
+#include "runtime/averaging/round/round_jury.hpp"
 #include "runtime/averaging/round/round_outbox.hpp"
+#include "runtime/averaging/round/round_report.hpp"
+#include "runtime/averaging/round/round_terms.hpp"
 #include "runtime/direct_lines.hpp"
-#include "runtime/safeguards.hpp"
 
 namespace potluck {
 
 class averaging_round {
 public:
-  struct setting {
-    group_contract contract;
-    share_plan plan;
-    bool keeps_majority = false; ///< See `round_agreement`.
-    peer_id self;
-    averaging_rule rule;
-    packing usual = packing::float32; ///< Where the plan says nothing.
-    safeguard_set guards = {};
-    std::uint64_t nonce = 1; ///< Nobody else knows it; see `sum_auditor`.
-    /// Of the rounds so far; null: this is the first.
-    std::shared_ptr<potluck::denials> denials = nullptr;
-    /// Likewise.
-    std::shared_ptr<potluck::call_offs> call_offs
-        = std::make_shared<potluck::call_offs>();
-    unsigned threads = 1; ///< That make the mean where nobody else does.
-  };
+  using setting = round_terms;
 
   /// @param rooms Where means are made. @param all_placed See
   /// `round_intake::begin`; then `means_placed` is to be called.
@@ -61,7 +43,7 @@ public:
   /// It is so late when what is told next happens.
   void at(time_point now) {
     watch_.at(now);
-    audits_.at(now);
+    jury_.at(now);
   }
   /// This member's gradient is here: its parts go out.
   /// Where nobody else is in the round its mean is made here, at once, and the
@@ -148,10 +130,6 @@ private:
   /// @param since The round began.
   void count(std::size_t by, const chunk_mean& x, duration since);
   void offer_own_part(std::uint32_t chunk);
-  /// Who has ended rounds, or taken their lead, too often.
-  void doubt(std::optional<std::size_t> hasty);
-  void judge_if_all_spoke();
-  void judge();
   void carry_out(const round_agreement::actions& actions);
   void carry_out(const send_to_member& x);
   void carry_out(const send_part& x);
@@ -159,30 +137,16 @@ private:
   void carry_out(const ask_mean& x);
   void carry_out(const average_chunk& x);
   void carry_out(const round_decision& x);
-  round_outcome outcome(const round_decision& x) const;
-  round_audits::evidence_source means_here() const {
-    return [this](std::uint32_t chunk) {
-      return bulk_.evidence(agreement_.ledger(), chunk);
-    };
-  }
-  round_audits::evidence_source sums_here() const {
-    return [this](std::uint32_t chunk) {
-      return bulk_.evidence_or_part(agreement_.ledger(), chunk);
-    };
-  }
 
   const setting what_;
   const direct_lines lines_;
   round_agreement agreement_;
   round_bulk bulk_;
   member_watch watch_;
-  helper_watch helpers_;
-  round_faults faults_;
-  hasty_rulings hasty_;
-  round_audits audits_;
+  round_report report_;
+  round_jury jury_;
   round_outbox out_;
-  bool inquires_ = false; ///< Who lied about means, which all are here.
-  bool asks_ = false;     ///< All others, by what is carried out now.
+  bool asks_ = false; ///< All others, by what is carried out now.
 };
 
 } // namespace potluck

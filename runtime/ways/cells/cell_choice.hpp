@@ -8,14 +8,16 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <map>
+#include <cstdint>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "messages/progress.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/random.hpp"
+#include "runtime/ways/cells/known_trainers.hpp"
 
 namespace potluck {
 
@@ -48,26 +50,12 @@ public:
   /// as long what it was told before, until it has met the others.
   static constexpr std::chrono::seconds acquaintance{15};
 
-  /// On a line full of gradients the reports of somebody connected come late,
-  /// so they count for so many times as long.
-  static constexpr int patience_with_connected = 4;
-
-  /// Who is heard of so long after it could not be dialled is there; until then
-  /// its last report may be going round. If it cannot be dialled then either,
-  /// it is out of our reach.
-  static constexpr std::chrono::seconds estranged_after{45};
-  /// For so long a trainer contributes because of that, or of its lines; then
-  /// it tries again.
+  /// For so long a trainer contributes because a member is out of its reach, or
+  /// because of its lines; then it tries again.
   static constexpr std::chrono::minutes estrangement{10};
   /// Those who cannot reach the same one do not leave at once, but each by this
   /// chance at a look, and see how many are left.
   static constexpr double giving_way = 0.1;
-  /// Of two out of each other's reach the one that knows so many times fewer
-  /// members gives way; else the one with the larger id.
-  static constexpr std::size_t far_fewer = 2;
-  /// A member has to have taken part for so long, or who hands it gradients may
-  /// give them to a newcomer that will be asked for its state.
-  static constexpr std::chrono::seconds settling{5};
 
   /// @param silent_after Older reports count for nothing.
   /// @param all_average Nobody contributes, for groups are redrawn
@@ -83,7 +71,9 @@ public:
   void missed(const peer_id& who, time_point now);
   /// A report of another trainer, by itself or (not `connected`) in the DHT:
   /// then it is one to connect with, but nobody gives way to it as a member.
-  void heard(const progress_report& x, time_point now, bool connected = true);
+  void heard(const progress_report& x, time_point now, bool connected = true) {
+    others_.heard(x, now, connected);
+  }
   /// The peer is gone, or cannot be reached.
   void lost(const peer_id& who);
 
@@ -131,69 +121,28 @@ public:
   bool enough_members(time_point now) const;
 
 private:
-  struct row {
-    peer_id id;
-    bool contributes = false;
-    bool settled = false; ///< Takes part.
-    bool decided = false; ///< Member or contributor; a newcomer has not.
-    std::uint32_t contributors = 0;
-    std::uint32_t knows = 0; ///< Members that it knows of.
-    bool here = false;       ///< Connected by a line of its own.
-    bool hidden = false;     ///< Cannot be connected to.
-    bool hearsay = false;    ///< A record alone says all that.
-    time_point settled_since;
-    time_point at;
-  };
-  /// Of those that do not contribute, and were heard lately.
-  struct census {
-    std::size_t members = 0; ///< As in `members`.
-    std::size_t open = 0;    ///< Of these, connected with us and settled, whom
-                             ///< others can connect to.
-    bool apart = false;      ///< One is out of our reach, and stays.
-    /// Before this peer in the order of ids, and as sure to be members; or,
-    /// with the newcomers, who will decide by the same order.
-    std::size_t before_us = 0;
-    std::size_t before_us_with_newcomers = 0;
-    double contributors = 0;
-    std::size_t told = 0; ///< Members that anybody knows of, contributors too.
-  };
+  using trainer = known_trainers::trainer;
+  using census = known_trainers::census;
 
-  bool fresh(const row& x, time_point now) const {
-    auto patience = x.here ? patience_with_connected : 1;
-    return now - x.at <= patience * silent_after_;
+  census count(time_point now) const {
+    return others_.count(now, contributes_);
   }
-  bool counts(const row& x, time_point now) const {
-    return !x.contributes && fresh(x, now);
-  }
+  /// It sponsors this peer no more, if it did.
+  void leave(const peer_id& sponsor);
   /// Whether it would be in the way as a member, and somebody averages for it.
   bool stands_back(const census& there, time_point now) const;
-  /// Where it is in `others_`, or belongs.
-  std::vector<row>::iterator place_of(const peer_id& id);
-  row* find(const peer_id& id);
-  bool estranged(const peer_id& id) const;
   bool enough(std::size_t members) const;
-  census count(time_point now) const;
   /// The fewer, the better; between equals, everybody has another order.
-  std::pair<std::uint32_t, std::uint64_t> burden(const row& x) const;
+  std::pair<std::uint32_t, std::uint64_t> burden(const trainer& x) const;
 
-  peer_id self_;
+  known_trainers others_;
   std::size_t group_size_;
-  duration silent_after_;
   std::uint64_t order_;
   random_stream chance_;
-  std::vector<row> others_;   ///< By id.
-  std::set<peer_id> here_;    ///< Connected by a line of their own,
-  std::set<peer_id> relayed_; ///< and by none.
   bool decided_ = false;
   std::size_t published_ = 0; ///< By the last look-up.
   bool hidden_ = false;
   bool all_average_;
-  struct absence {
-    time_point since;                ///< Could not be dialled.
-    std::optional<time_point> heard; ///< Last, since then.
-    bool estranged = false;          ///< And could not be dialled then.
-  };
-  std::map<peer_id, absence> missed_; ///< Not connected since.
   time_point apart_until_ = time_point::min();
   time_point left_out_until_ = time_point::min();
   bool contributes_ = false;

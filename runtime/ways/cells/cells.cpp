@@ -81,7 +81,8 @@ cells::gather(const outlook& at, std::uint64_t parameters, double computing) {
   order.state = at.own.state;
   order.gradient_values = parameters;
   order.packings = packings(at, order.contributors, bytes, computing);
-  order.patience = gathering_patience(reported(at), parameters);
+  order.patience = gathering_patience(reported(at), parameters,
+                                      at.others.tracker().computing(at.now));
   order.chains = mean_chains(who, bytes, at.own.upload_bytes_per_second);
   order.better
       = better_sponsors(ours, members, mix(seed_of(at.own.id), at.own.step));

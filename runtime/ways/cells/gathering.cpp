@@ -38,8 +38,10 @@ duration gathering_time(const progress_report& sponsor, std::uint64_t bytes) {
 }
 
 duration gathering_patience(const progress_report& sponsor,
-                            std::uint64_t parameters) {
-  return gathering_share * gathering_time(sponsor, parameters * sizeof(float));
+                            std::uint64_t parameters, duration computing) {
+  const auto said
+      = gathering_share * gathering_time(sponsor, parameters * sizeof(float));
+  return std::min(said, std::max<duration>(computing, limits::least_gathering));
 }
 
 std::size_t gathering::at_once(std::uint64_t bytes) {

@@ -25,6 +25,9 @@ using namespace std::chrono_literals;
 
 /// What gathering takes longer for the lines is at most this.
 constexpr auto longest_gathering = 5min;
+/// So long a sponsor is waited for in any step, if it says that it needs it: as
+/// long again as for anybody's answer.
+constexpr auto least_gathering = 30s;
 
 } // namespace potluck::limits
 
@@ -45,10 +48,12 @@ struct contribution {
 /// @param bytes Of a gradient, as float32.
 duration gathering_time(const progress_report& sponsor, std::uint64_t bytes);
 
-/// For how much longer than others its group waits for a sponsor.
-/// @param parameters Of the model.
+/// For how much longer than others its group waits for a sponsor. Whatever that
+/// says of its lines and contributors, it is no longer than computing the step
+/// took, or `limits::least_gathering`.
+/// @param parameters Of the model. @param computing What it took so far.
 duration gathering_patience(const progress_report& sponsor,
-                            std::uint64_t parameters);
+                            std::uint64_t parameters, duration computing);
 
 class gathering {
 public:

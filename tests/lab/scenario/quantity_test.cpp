@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "tools/lab/scenario/portable_math.hpp"
-#include "tools/lab/scenario/scenario.hpp"
+#include "tools/lab/scenario/quantity.hpp"
 
 using namespace potluck;
 using law = quantity::law;

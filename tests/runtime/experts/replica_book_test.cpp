@@ -45,11 +45,12 @@ expert_announcement says(std::uint8_t host, std::uint32_t term,
 /// Guard 5 with room for two.
 struct guard {
   replica_book book{peer(5), sum(9), 2};
+  const std::string home = "192.0.2.7";
   time_point now{};
 
   void keep(const replica_offer& x) {
-    REQUIRE(book.offered(x, now) == replica_book::verdict::wanted);
-    book.keep(x, now);
+    REQUIRE(book.offered(x, home, now) == replica_book::verdict::wanted);
+    CHECK(book.keep(x, home, now).empty());
   }
   void lose(std::uint8_t owner) {
     for (unsigned i = 0; i < limits::expert_lease_misses; ++i)
@@ -76,20 +77,24 @@ using verdict = replica_book::verdict;
 TEST_CASE("a guard keeps what is newer, of its kind, as far as it has room") {
   guard g;
   g.keep(offer("ffn.1", 2, 7));
-  CHECK(g.book.offered(offer("ffn.1", 2, 7), g.now) == verdict::held);
-  CHECK(g.book.offered(offer("ffn.1", 2, 8), g.now) == verdict::wanted);
+  CHECK(g.book.offered(offer("ffn.1", 2, 7), g.home, g.now) == verdict::held);
+  CHECK(g.book.offered(offer("ffn.1", 2, 8), g.home, g.now) == verdict::wanted);
   // Its owner may have gone back to what it had saved.
-  CHECK(g.book.offered(offer("ffn.1", 2, 6), g.now) == verdict::wanted);
+  CHECK(g.book.offered(offer("ffn.1", 2, 6), g.home, g.now) == verdict::wanted);
   // A higher tenure is a new owner; a lower one is none.
-  CHECK(g.book.offered(offer("ffn.1", 1, 9), g.now) == verdict::refused);
-  CHECK(g.book.offered(offer("ffn.1", 1, 9, 2), g.now) == verdict::wanted);
+  CHECK(g.book.offered(offer("ffn.1", 1, 9), g.home, g.now)
+        == verdict::refused);
+  CHECK(g.book.offered(offer("ffn.1", 1, 9, 2), g.home, g.now)
+        == verdict::wanted);
   auto other = offer("ffn.2", 2, 7);
   other.kind = sum(8);
-  CHECK(g.book.offered(other, g.now) == verdict::refused);
-  CHECK(g.book.offered(offer("ffn.2", 5, 7), g.now) == verdict::refused);
+  CHECK(g.book.offered(other, g.home, g.now) == verdict::refused);
+  CHECK(g.book.offered(offer("ffn.2", 5, 7), g.home, g.now)
+        == verdict::refused);
   for (int i = 2; i <= 8; ++i)
     g.keep(offer("ffn." + std::to_string(i), 2, 1));
-  CHECK(g.book.offered(offer("ffn.9", 2, 7), g.now) == verdict::refused);
+  CHECK(g.book.offered(offer("ffn.9", 2, 7), g.home, g.now)
+        == verdict::refused);
 }
 
 TEST_CASE("an owner is given up when neither a lease nor a connection is "
@@ -214,7 +219,7 @@ TEST_CASE("a guard takes no more than it has room for, and the rest when it "
               x.hand_over = true;
               return x;
             }(),
-            g.now)
+            g.home, g.now)
         == verdict::refused);
   g.book.adopted(1);
   g.now += limits::orphan_again;
@@ -229,8 +234,21 @@ TEST_CASE("what a living owner does not offer any more is forgotten") {
   g.keep(offer("ffn.3", 3, 7));
   g.lose(3);
   g.now += limits::replica_life - 1ms;
-  CHECK(g.book.offered(offer("ffn.2", 2, 7), g.now) == verdict::held);
+  CHECK(g.book.offered(offer("ffn.2", 2, 7), g.home, g.now) == verdict::held);
   g.now += 1ms;
   CHECK(g.book.forget_old(g.now) == std::vector<std::string>{"ffn.1"});
   CHECK(g.book.held().size() == 2);
+}
+
+TEST_CASE("an orphan of the home that has most gives way when nobody has taken "
+          "it for long") {
+  guard g;
+  for (int i = 0; i < 8; ++i)
+    g.keep(offer("ffn." + std::to_string(i), 2, 7));
+  g.lose(2);
+  CHECK(g.book.offered(offer("ffn.9", 3, 7), "192.0.2.8", g.now)
+        == verdict::refused);
+  g.now += limits::replica_life;
+  CHECK(g.book.offered(offer("ffn.9", 3, 7), "192.0.2.8", g.now)
+        == verdict::wanted);
 }

@@ -187,10 +187,12 @@ TEST_CASE("few replicas arrive at once, and those that stand still end") {
   guard g{};
   replica_guard many{peer(5), sum(9), 100};
   g.all = many;
-  for (std::size_t i = 0; i < limits::replicas_received_at_once; ++i)
-    CHECK(g.offered(offer("ffn." + std::to_string(i), 2), 2)
-          == outcome::wanted);
-  CHECK(g.offered(offer("ffn.99", 3), 3) == outcome::refused);
+  const auto of_a_home = limits::replicas_of_a_home_at_once;
+  for (std::uint8_t from : {2, 3})
+    for (std::size_t i = 0; i < of_a_home; ++i)
+      CHECK(g.offered(offer("ffn." + std::to_string(from * 10 + i), from), from)
+            == outcome::wanted);
+  CHECK(g.offered(offer("ffn.99", 4), 4) == outcome::refused);
   SUBCASE("in time") {
     g.now += limits::replica_patience;
     g.all.due(g.now);
@@ -198,7 +200,41 @@ TEST_CASE("few replicas arrive at once, and those that stand still end") {
   SUBCASE("with their connection") {
     g.all.lost(peer(2));
   }
-  CHECK(g.offered(offer("ffn.99", 3), 3) == outcome::wanted);
+  CHECK(g.offered(offer("ffn.99", 4), 4) == outcome::wanted);
+}
+
+TEST_CASE("one home takes half of the ways in, whatever keys it makes") {
+  guard g{};
+  g.all = replica_guard{peer(5), sum(9), 100};
+  for (std::uint8_t i = 0; i < limits::replicas_of_a_home_at_once; ++i) {
+    g.all.joined(peer(10 + i), "192.0.2.7");
+    CHECK(g.offered(offer("ffn." + std::to_string(i), 10 + i), 10 + i)
+          == outcome::wanted);
+  }
+  g.all.joined(peer(30), "192.0.2.7");
+  CHECK(g.offered(offer("ffn.30", 30), 30) == outcome::refused);
+  CHECK(g.offered(offer("ffn.31", 31), 31) == outcome::wanted);
+}
+
+TEST_CASE("the places of a home that has most are for those that have fewer") {
+  guard g{};
+  for (std::uint8_t i = 0; i < limits::replicas_per_spare; ++i) {
+    g.all.joined(peer(10 + i), "192.0.2.7");
+    g.keep(offer("ffn." + std::to_string(i), 10 + i));
+    g.now += 1s;
+  }
+  g.all.joined(peer(30), "192.0.2.7");
+  CHECK(g.offered(offer("ffn.30", 30), 30) == outcome::refused);
+  // The one that was offered longest ago goes, and its file with it.
+  const auto said = g.keep(offer("ffn.31", 31));
+  const auto gone = find<replica_guard::forget_replica>(said);
+  REQUIRE(gone);
+  CHECK(gone->uid == "ffn.0");
+  const auto held = find<replica_guard::answer>(said);
+  REQUIRE(held);
+  CHECK(held->what.standing == replica_standing::held);
+  CHECK(g.offered(offer("ffn.1", 11), 11) == outcome::held);
+  CHECK(g.offered(offer("ffn.0", 10), 10) == outcome::refused);
 }
 
 TEST_CASE("an orphan is claimed, moved, served, and announced no more") {
@@ -241,7 +277,7 @@ TEST_CASE("an orphan is claimed, moved, served, and announced no more") {
     g.all.moved("ffn.1", true, g.now);
     auto dropped = g.all.dropped("ffn.1", g.now);
     CHECK(find<replica_guard::publish>(dropped)->what.version == 0);
-    CHECK(g.all.room() == 1);
+    CHECK(g.all.room() == 0); // It stays on the shelf.
   }
 }
 
@@ -298,4 +334,100 @@ TEST_CASE("nothing is announced before others can reach this host") {
   CHECK(g.all.due(g.now).empty());
   g.all.reachable({"10.0.0.5", 1000});
   CHECK(g.all.due(g.now).size() == 1);
+}
+
+TEST_CASE(
+    "an expert that does not load takes the place of one, and no other is "
+    "taken over beside it") {
+  guard g{};
+  auto x = offer("ffn.1", 2);
+  x.hand_over = true;
+  REQUIRE(find<replica_guard::move_replica>(g.keep(x)));
+  CHECK(g.all.room() == 0);
+  REQUIRE(find<replica_guard::serve>(g.all.moved("ffn.1", true, g.now)));
+  const auto said = g.all.dropped("ffn.1", g.now);
+  REQUIRE(find<replica_guard::answer>(said));
+  CHECK(find<replica_guard::answer>(said)->what.standing == outcome::refused);
+  CHECK(g.all.room() == 0);
+  auto other = offer("ffn.2", 2);
+  other.hand_over = true;
+  CHECK(g.offered(other, 2) == outcome::refused);
+  // It does load after all, and is handed on.
+  g.all.serves("ffn.1", 1, 7, true, g.now);
+  g.all.dropped("ffn.1", g.now);
+  CHECK(g.all.room() == 1);
+}
+
+TEST_CASE("what does not load takes half of the places from one home") {
+  guard g{};
+  g.all = replica_guard{peer(5), sum(9), 4};
+  auto handed_over = [&](std::uint8_t from) {
+    auto x = offer("ffn." + std::to_string(from), from);
+    x.hand_over = true;
+    if (g.offered(x, from) == outcome::refused)
+      return false;
+    const auto whole = g.chunk(x.uid, from, 0, x.bytes);
+    const auto* store = find<replica_guard::store>(whole);
+    REQUIRE(store);
+    g.all.written(store->what, store->from, true, g.now);
+    g.all.moved(x.uid, true, g.now);
+    g.all.dropped(x.uid, g.now);
+    return true;
+  };
+  for (std::uint8_t i : {10, 11, 12})
+    g.all.joined(peer(i), "192.0.2.7");
+  CHECK(handed_over(10));
+  CHECK(handed_over(11));
+  CHECK_FALSE(handed_over(12));
+  CHECK(handed_over(20));
+  CHECK(g.all.room() == 1);
+}
+
+TEST_CASE("who leaves before its replica is written is still of its home") {
+  guard g{};
+  for (std::uint8_t i = 0; i <= limits::replicas_per_spare; ++i) {
+    const std::uint8_t from = 10 + i;
+    g.all.joined(peer(from), "192.0.2.7");
+    const auto x = offer("ffn." + std::to_string(i), from);
+    if (i == limits::replicas_per_spare) {
+      CHECK(g.offered(x, from) == outcome::refused);
+      break;
+    }
+    REQUIRE(g.offered(x, from) == outcome::wanted);
+    g.chunk(x.uid, from, 0, x.bytes);
+    g.all.lost(peer(from));
+    g.all.written(x, peer(from), true, g.now);
+  }
+  CHECK(g.offered(offer("ffn.30", 30), 30) == outcome::wanted);
+}
+
+TEST_CASE("one home has half of the bytes on their way, and no more time by "
+          "offering again") {
+  guard g{};
+  g.all = replica_guard{peer(5), sum(9), 100};
+  auto large = [&](std::uint8_t from) {
+    auto x = offer("ffn." + std::to_string(from), from);
+    x.bytes = limits::first_replica_bytes;
+    return g.offered(x, from);
+  };
+  g.all.joined(peer(10), "192.0.2.7");
+  g.all.joined(peer(11), "192.0.2.7");
+  CHECK(large(10) == outcome::wanted);
+  CHECK(large(11) == outcome::refused);
+  CHECK(large(20) == outcome::wanted);
+  CHECK(large(30) == outcome::refused); // It is all that may come.
+  g.now += limits::replica_patience - 1s;
+  CHECK(large(10) == outcome::wanted);
+  g.now += 1s;
+  g.all.due(g.now);
+  CHECK(large(30) == outcome::wanted);
+}
+
+TEST_CASE("an expert that does not get to the shelf takes no place") {
+  guard g{};
+  auto x = offer("ffn.1", 2);
+  x.hand_over = true;
+  REQUIRE(find<replica_guard::move_replica>(g.keep(x)));
+  g.all.moved("ffn.1", false, g.now);
+  CHECK(g.all.room() == 1);
 }

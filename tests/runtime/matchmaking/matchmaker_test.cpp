@@ -300,6 +300,27 @@ TEST_CASE("a smaller inviter is preferred, with the same frozen gradient") {
   CHECK(again->group == group(1));
 }
 
+TEST_CASE("an inviter that this peer works for comes before a smaller one") {
+  contract_terms terms{{peer(4), {"127.0.0.1", 7000}},
+                       role::auxiliary,
+                       10,
+                       100,
+                       8,
+                       cut,
+                       plan_of};
+  terms.prefers = [](const peer_id& a, const peer_id& b) {
+    return a == peer(3) && b != peer(3);
+  };
+  matchmaker one{terms};
+  one.receive(peer(1), invite(0));
+  auto all = one.receive(peer(3), invite(1));
+  CHECK(find<freeze_gradient>(all));
+  CHECK(one.group() == group(1));
+  CHECK(reason_of(one.receive(peer(1), invite(2))).find("following")
+        != std::string::npos);
+  CHECK(one.group() == group(1));
+}
+
 TEST_CASE("a leader that a smaller one invites cancels and follows") {
   auto one = make(4);
   one.begin(group(0), invitees({5, 6}));

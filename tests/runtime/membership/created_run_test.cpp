@@ -214,7 +214,7 @@ TEST_CASE("a bootstrap gives the manifest that it was given to its run") {
   // It needs nobody who has it, and outlives them.
   CHECK(shelf.joined(peer(4), soup().run(), digest_of_soup(), now).empty());
   shelf.left(peer(4));
-  now += kept_charters::answer_pause;
+  now += answer_pauses::pause;
   CHECK(has(shelf.requested(peer(1), soup().run(), now)));
 }
 

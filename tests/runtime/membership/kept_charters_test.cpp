@@ -47,7 +47,7 @@ TEST_CASE("a bootstrap asks whoever names a charter, and gives it to joiners") {
   answer = it.requested(peer(2), "soup", now + 1s);
   CHECK_FALSE(has(answer));
   CHECK(answer.again); // "None" would be a lie.
-  CHECK(has(it.requested(peer(2), "soup", now + kept_charters::answer_pause)));
+  CHECK(has(it.requested(peer(2), "soup", now + answer_pauses::pause)));
   it.joined(peer(3), "salad", {}, now);
   CHECK_FALSE(has(it.requested(peer(3), "soup", now)));
   CHECK_FALSE(has(it.requested(peer(4), "soup", now)));
@@ -115,7 +115,7 @@ TEST_CASE("the charter that most name is the run's") {
   // Others sent the bytes once, and do not any more.
   for (std::uint8_t i : {5, 6, 7})
     it.joined(peer(i), "soup", false_one.digest(), now);
-  now += kept_charters::answer_pause;
+  now += answer_pauses::pause;
   answer = it.requested(peer(4), "soup", now);
   CHECK_FALSE(has(answer));
   CHECK(answer.ask == kept_charters::peers{peer(1)});

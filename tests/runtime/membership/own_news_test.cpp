@@ -227,6 +227,29 @@ TEST_CASE("all hear a report in rounds, those that lead hear it at once") {
         == count);
 }
 
+TEST_CASE("who says that it enters does not slow down those that are in") {
+  report_news x;
+  const std::uint8_t partners = 6;
+  const auto count = static_cast<std::uint8_t>(limits::few_peers + partners);
+  auto many = guests(count);
+  for (std::uint8_t i = 0; i < count; ++i) {
+    auto theirs = saying(phase::accumulating, 3);
+    theirs.id = id(10 + i);
+    many.heard(theirs);
+    if (i < partners)
+      many.works_with(id(10 + i));
+  }
+  x.take(saying(phase::accumulating, 3), at(0s));
+  CHECK(x.round(many, all_kept, at(0s)).size() == count);
+  for (auto now : {10ms, 20ms, 290ms}) {
+    x.take(saying(phase::accumulating, 4), at(now));
+    CHECK(x.round(many, all_kept, at(now)).size() == partners);
+  }
+  const auto pause = partners * limits::report_pause_per_peer;
+  x.take(saying(phase::accumulating, 4), at(pause));
+  CHECK(x.round(many, all_kept, at(pause)).size() == count);
+}
+
 TEST_CASE("a peer with tiny batches tells strangers no more than they read") {
   report_news x;
   auto two = guests(2);

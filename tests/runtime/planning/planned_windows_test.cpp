@@ -4,9 +4,11 @@
 
 #include <algorithm>
 
+#include "tests/runtime/planning/group_by_lines.hpp"
 #include "tests/runtime/planning/group_on_lines.hpp"
 
 using namespace potluck;
+using namespace potluck::test;
 
 namespace {
 
@@ -114,4 +116,26 @@ TEST_CASE("a connection's rate is its part of the thinner line") {
   CHECK(from_slow[2].rate == 0);
   auto from_fast = planned_windows(group, {1, 0, 0}, 0);
   CHECK(from_fast[1].rate == doctest::Approx(2e5));
+}
+
+TEST_CASE("a round's windows are those of the members that something passes "
+          "to") {
+  auto contract = group_by_lines(2, 1, [](auto, auto) { return true; });
+  share_plan of;
+  of.shares = {0.5, 0.5, 0};
+  const auto first = planned_windows(contract, of, 0);
+  REQUIRE(first.size() == 1); // The auxiliary peer averages nothing.
+  CHECK(first[0].first == numbered(1));
+  const auto all = planned_windows(collaboration_of(contract), of.shares, 0);
+  CHECK(first[0].second.queue == all[1].queue);
+  CHECK(first[0].second.rate == all[1].rate);
+  CHECK(planned_windows(contract, of, 2).empty());
+}
+
+TEST_CASE("a plan without every member's share plans no round's windows") {
+  const auto contract = group_by_lines(2, 0, [](auto, auto) { return true; });
+  share_plan of;
+  CHECK(planned_windows(contract, of, 0).empty());
+  of.shares = {1};
+  CHECK(planned_windows(contract, of, 0).empty());
 }

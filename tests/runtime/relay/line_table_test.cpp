@@ -102,6 +102,51 @@ TEST_CASE("who says no hello is overdue, sooner where others are quick") {
         == std::vector<connection_id>{1, 2});
 }
 
+TEST_CASE("a connection that opens is due a hello if it is who was dialled") {
+  using opening = line_table::opening;
+  line_table x;
+  const address far{"203.0.113.5", 5};
+  const auto opens = [&](connection_id id, const peer_id& proven) {
+    return x.opened(id, far, proven, peer(1), start + 1s);
+  };
+  CHECK(opens(1, peer(5)) == opening::unknown);
+  x.add(1, dialled(5));
+  CHECK(opens(1, peer(5)) == opening::greeted);
+  CHECK(x.at(1).proven == peer(5));
+  CHECK(x.at(1).since == start + 1s);
+  CHECK(x.at(1).hub_sees.empty());
+  CHECK(opens(1, peer_id{}) == opening::greeted); // Nothing is encrypted.
+  CHECK(opens(1, peer(1)) == opening::greeted);   // What it says is refused.
+  CHECK(opens(1, peer(6)) == opening::missed);
+  auto anybody = dialled(5);
+  anybody.expected = {};
+  x.add(2, anybody);
+  CHECK(opens(2, peer(6)) == opening::greeted);
+  x.add(circuit, dialled(5));
+  CHECK(opens(circuit, peer(5)) == opening::greeted);
+  CHECK(x.at(circuit).hub_sees == far.host);
+}
+
+TEST_CASE("whether a peer was looked for or its port, no hello is due") {
+  using opening = line_table::opening;
+  line_table x;
+  auto looks = dialled(5);
+  looks.reached = false;
+  auto port = dialled(5);
+  port.asks_for_port = true;
+  x.add(1, looks);
+  x.add(2, port);
+  const auto opens = [&](connection_id id, const peer_id& proven) {
+    return x.opened(id, {}, proven, peer(1), start);
+  };
+  CHECK(opens(1, peer(6)) == opening::unseen);
+  CHECK(x.at(1).reached == false);
+  CHECK(opens(1, peer(5)) == opening::seen);
+  CHECK(x.at(1).reached == true);
+  CHECK(opens(1, peer_id{}) == opening::seen);
+  CHECK(opens(2, peer(6)) == opening::listened);
+}
+
 TEST_CASE("a guest has its connections until it has parted") {
   guest_lines x;
   x.add(peer(5), circuit);

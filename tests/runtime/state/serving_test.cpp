@@ -39,6 +39,11 @@ piece_request asking(std::uint64_t arrived) {
   return {after(1), 0, false, arrived};
 }
 
+/// For a mean's piece.
+piece_request missing(std::uint64_t arrived) {
+  return {after(1), 0, true, arrived};
+}
+
 } // namespace
 
 TEST_CASE("a journal keeps the newest means, and those that joiners need") {
@@ -212,10 +217,11 @@ TEST_CASE("joiners share the bytes a second, each in its turn") {
 TEST_CASE("who trains and misses a mean is not held back with joiners") {
   serving_budget budget{{2, 1u << 20, 1000, 30s, 1}};
   budget.admit(joiner(1), at(0s));
-  budget.admit(joiner(2), at(0s), 0, false);
+  budget.admit(joiner(2), at(0s));
+  budget.grant(joiner(2), 7, 800); // And a quarter.
   for (std::uint8_t i : {1, 2})
     for (int n = 0; n < 10; ++n)
-      budget.ask(joiner(i), asking(0), 100, at(0s));
+      budget.ask(joiner(i), missing(0), 100, at(0s));
   std::map<peer_id, int> turns;
   while (auto turn = budget.next(at(0s)))
     ++turns[turn->joiner];
@@ -223,6 +229,48 @@ TEST_CASE("who trains and misses a mean is not held back with joiners") {
   CHECK(turns[joiner(2)] == 10);
   REQUIRE(budget.wake());
   CHECK(*budget.wake() == at(100ms));
+}
+
+TEST_CASE("one mean is given for nothing once, however often it is asked for") {
+  serving_budget budget{{2, 1u << 20, 1000, 30s, 1}};
+  auto got_at_once = [&] {
+    for (int n = 0; n < 10; ++n)
+      budget.ask(joiner(1), missing(0), 100, at(0s));
+    int turns = 0;
+    while (budget.next(at(0s)))
+      ++turns;
+    return turns;
+  };
+  for (int again = 0; again < 3; ++again) {
+    budget.parted(joiner(1));
+    budget.forget(joiner(1));
+    budget.admit(joiner(1), at(0s));
+    budget.grant(joiner(1), 7, 400);
+    CHECK(got_at_once() == (again == 0 ? 6 : 0)); // One in its turn.
+  }
+  budget.begins_anew(joiner(1));
+  budget.grant(joiner(1), 8, 400);
+  CHECK(got_at_once() == 5);
+  budget.begins_anew(joiner(1));
+  budget.back_to(5);
+  budget.grant(joiner(1), 6, 400);
+  budget.ask(joiner(1), asking(0), 100, at(0s)); // Not of a mean.
+  CHECK_FALSE(budget.next(at(0s)));
+  budget.begins_anew(joiner(1));
+  CHECK(got_at_once() == 5);
+}
+
+TEST_CASE("who wants no means saves up few") {
+  serving_budget budget{{1, 1u << 20, 1000, 30s, 1}};
+  budget.admit(joiner(1), at(0s));
+  for (std::uint64_t step = 1; step <= 100; ++step)
+    budget.grant(joiner(1), step, 80);
+  for (int n = 0; n < 10; ++n)
+    budget.ask(joiner(1), missing(0), 100, at(0s));
+  int turns = 0;
+  while (budget.next(at(0s)))
+    ++turns;
+  CHECK(turns == 5); // Four, and one in its turn.
 }
 
 TEST_CASE("a digest is believed when more than half of the voices name it") {

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <iterator>
 
-#include "runtime/numbers.hpp"
 #include "tools/lab/scenario/fault_crowd.hpp"
 #include "tools/lab/scenario/limits.hpp"
 
@@ -26,14 +25,6 @@ constexpr double slowest_peer = 1e-3;
 
 duration at_least_shortest(double seconds) {
   return std::max<duration>(to_duration(seconds), limits::scenario_shortest);
-}
-
-std::string seconds_text(duration x) {
-  auto tenths_of_ms = (x.count() + 50'000) / 100'000;
-  auto text = std::to_string(tenths_of_ms / 10'000);
-  auto rest = std::to_string(10'000 + tenths_of_ms % 10'000).substr(1);
-  rest.erase(rest.find_last_not_of('0') + 1);
-  return text + (rest.empty() ? "" : "." + rest) + " s";
 }
 
 bool takes_away(fault_kind x) {
@@ -148,7 +139,8 @@ std::optional<fault_event> fault_plan::depart(duration at, std::size_t peer,
   x.kind = v.orderly ? fault_kind::leave : fault_kind::kill;
   x.peers = {peer};
   end_visit(peer, at, std::nullopt);
-  note(x, std::nullopt);
+  x.number = ++events_;
+  history_.note(x, std::nullopt);
   return x;
 }
 
@@ -233,7 +225,8 @@ std::optional<fault_event> fault_plan::strike(duration at, std::size_t number,
   }
   if (x.peers.empty())
     return std::nullopt;
-  note(x, lasts);
+  x.number = ++events_;
+  history_.note(x, lasts);
   if (lasts) {
     lasting_[x.number] = x;
     schedule(at + *lasts, step::end, x.number);
@@ -247,27 +240,6 @@ std::optional<fault_event> fault_plan::strike(duration at, std::size_t number,
 }
 
 // ---- the owner's questions --------------------------------------------------
-
-/// Numbers and counts a fault that begins, and writes its line.
-void fault_plan::note(fault_event& x, const std::optional<duration>& lasts) {
-  x.number = ++events_;
-  ++counts_[x.kind];
-  if (history_.size() >= limits::fault_history) {
-    ++untold_;
-    return;
-  }
-  std::string peers;
-  for (auto peer : x.peers)
-    peers += (peers.empty() ? " " : ", ") + std::to_string(peer);
-  auto line = seconds_text(x.at) + ": " + to_string(x.kind) + peers;
-  if (trait_of(x.kind).has_amount)
-    line += " (" + readable(x.amount, 6) + ")";
-  if (!x.detail.empty())
-    line += " (" + x.detail + ")";
-  if (lasts)
-    line += " for " + seconds_text(*lasts);
-  history_.push_back(line);
-}
 
 std::optional<fault_event> fault_plan::happen(const pending& x,
                                               fault_crowd& there) {
@@ -321,13 +293,6 @@ void fault_plan::wind_down() {
 
 bool fault_plan::over(duration now) const {
   return queue_.empty() && now >= latest_;
-}
-
-std::vector<std::string> fault_plan::history() const {
-  auto result = history_;
-  if (untold_ > 0)
-    result.push_back("... and " + std::to_string(untold_) + " more");
-  return result;
 }
 
 } // namespace potluck

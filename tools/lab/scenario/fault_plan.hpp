@@ -27,38 +27,12 @@
 #include <tuple>
 #include <vector>
 
+#include "tools/lab/scenario/fault_history.hpp"
 #include "tools/lab/scenario/scenario.hpp"
-
-namespace potluck::limits {
-
-/// Lines that a fault plan keeps of its history; the rest is counted.
-constexpr std::size_t fault_history = 10'000;
-
-} // namespace potluck::limits
 
 namespace potluck {
 
 class fault_crowd;
-
-/// One thing to do now.
-struct fault_event {
-  enum class what {
-    join,  ///< Start this peer for the first time.
-    back,  ///< Start it again after it was away.
-    begin, ///< The fault begins (or happens).
-    end,   ///< A fault that lasts ends.
-  };
-  duration at{0};
-  what action = what::begin;
-  fault_kind kind = fault_kind::kill;
-  std::vector<std::size_t> peers; ///< By number.
-  double amount = 0;
-  std::string detail;
-  bool keeps_disk = true; ///< (back)
-  /// (end) Number of the event that began it.
-  std::uint64_t of = 0;
-  std::uint64_t number = 0; ///< Counts from 1; names the event in logs.
-};
 
 /// A peer as the scenario's groups and chance make it.
 struct planned_peer {
@@ -105,14 +79,14 @@ public:
     return lasting_.count(number) > 0;
   }
 
-  /// Faults begun so far, by kind.
+  /// Of the faults that have begun: how many of each kind, and a line for each
+  /// as `fault_history` keeps them.
   const std::map<fault_kind, std::uint64_t>& counts() const {
-    return counts_;
+    return history_.counts();
   }
-  /// One line a fault begun so far: "12.5 s: kill 3, 7", "40 s: slow 2 (8) for
-  /// 30 s". For logs and replays. The first `limits::fault_history`, then a
-  /// line that counts the others.
-  std::vector<std::string> history() const;
+  std::vector<std::string> history() const {
+    return history_.lines();
+  }
 
 private:
   /// What is due at one moment, in the order in which it happens.
@@ -150,7 +124,6 @@ private:
   std::vector<std::size_t> choose(const fault_target& who,
                                   random_stream& chance,
                                   const fault_crowd& there) const;
-  void note(fault_event& x, const std::optional<duration>& lasts);
 
   scenario scenario_;
   std::uint64_t seed_;
@@ -159,9 +132,7 @@ private:
   std::vector<rule_state> rules_;
   std::set<pending> queue_;
   std::map<std::uint64_t, fault_event> lasting_; ///< By number, until it ends.
-  std::map<fault_kind, std::uint64_t> counts_;
-  std::vector<std::string> history_;
-  std::uint64_t untold_ = 0; ///< Lines that no longer fit into the history.
+  fault_history history_;
   std::uint64_t events_ = 0;
   duration latest_{0}; ///< Of what happened.
 };

@@ -12,34 +12,10 @@
 #include "messages/expected.hpp"
 #include "messages/handshake.hpp"
 #include "runtime/clock.hpp"
-#include "runtime/random.hpp"
+#include "tools/lab/scenario/fault_kind.hpp"
+#include "tools/lab/scenario/quantity.hpp"
 
 namespace potluck {
-
-/// A quantity that chance may decide, once per use.
-struct quantity {
-  enum class law {
-    constant,    ///< `a`.
-    uniform,     ///< From `a` to `b`.
-    exponential, ///< Mean `a`.
-    lognormal,   ///< Median `a`; `b` is the deviation of the logarithm.
-  };
-  law kind = law::constant;
-  double a = 0;
-  double b = 0;
-
-  /// The same number from the same stream on every machine.
-  double draw(random_stream& chance) const;
-
-  friend bool operator==(const quantity& x, const quantity& y) {
-    return x.kind == y.kind && x.a == y.a && x.b == y.b;
-  }
-};
-
-/// Seconds as a duration, rounded to nanoseconds; what is beyond 100 years or
-/// below zero becomes 100 years or zero.
-duration to_duration(double seconds);
-double to_seconds(duration x);
 
 /// One peer's access line and machine.
 struct line_profile {
@@ -94,50 +70,6 @@ struct stranger_manner {
   std::string meaning;
 };
 const std::vector<stranger_manner>& stranger_manners();
-
-enum class fault_kind {
-  kill,        ///< The process ends at once; its connections are reset.
-  power_cut,   ///< The same, but nobody is told: silence.
-  leave,       ///< Leaves in order, as on Ctrl-C.
-  stop,        ///< Stands still for a while (SIGSTOP), connections open.
-  deafen,      ///< Stops reading from its lines, goes on otherwise.
-  isolate,     ///< Reaches nobody and nobody reaches it: partition of `who`
-               ///< from the rest; inside `who` all is well.
-  estrange,    ///< Nobody of `who` is or can be connected with another of
-               ///< them. (simulation)
-  cut,         ///< Its connections break now and can be dialled again at once.
-  delay,       ///< `amount` seconds more on its line.
-  throttle,    ///< `amount` bytes per second, both ways.
-  lose,        ///< `amount` of packets.
-  duplicate,   ///< `amount` of frames.
-  reorder,     ///< `amount` of frames.
-  corrupt,     ///< `amount` of frames.
-  slow,        ///< Computes `amount` times slower.
-  drift,       ///< Its clock runs `amount` faster.
-  fill_disk,   ///< Every write fails.
-  tear_writes, ///< Writes stop in the middle when it is killed.
-  rot,         ///< A bit flips in each file on its disk. (simulation)
-  crash_actor, ///< One of its actors (`detail`; any by default) crashes.
-  misbehave,   ///< Becomes hostile in the manner of `detail`. (simulation)
-  router_reboots,  ///< Its router forgets its connections: they die in silence.
-  address_changes, ///< The same, and its home has another public address.
-  join,            ///< `count` more peers of group `detail` come.
-};
-
-/// Everything about a kind that a reader or a parser has to know.
-struct fault_trait {
-  fault_kind kind;
-  std::string name;    ///< In files: "kill", "power_cut", ...
-  std::string meaning; ///< One line.
-  bool lasts;          ///< Takes `for`.
-  bool has_amount;
-  bool in_simulation;
-  bool in_chaos;
-};
-/// In the order of `fault_kind`.
-const std::vector<fault_trait>& fault_traits();
-const fault_trait& trait_of(fault_kind x);
-std::string to_string(fault_kind x);
 
 /// The manners in which a peer can misbehave: `detail` of that fault.
 const std::vector<std::string>& misbehaviours();

@@ -3,6 +3,7 @@
 #include "tools/lab/network/forgery.hpp"
 #include "tools/lab/scenario/faulty_line.hpp"
 #include "tools/lab/scenario/limits.hpp"
+#include "tools/lab/sim/address_plan.hpp"
 
 namespace potluck::simulation {
 

@@ -5,7 +5,6 @@
 
 #include "runtime/state/checkpoint.hpp"
 #include "tools/lab/network/made_up_signatures.hpp"
-#include "tools/lab/network/public_hosts.hpp"
 #include "tools/lab/scenario/faulty_line.hpp"
 #include "tools/lab/sim/mean_watch.hpp"
 #include "tools/lab/sim/simulated_model.hpp"
@@ -23,9 +22,6 @@ enum stream_kind : std::uint64_t {
   of_rare_paths,
 };
 
-constexpr std::uint16_t port = 31337;
-/// That everybody knows from the beginning.
-constexpr std::size_t most_seeds = 3;
 /// Where peers of groups with `writes_checkpoints` save their state, and after
 /// how many steps each time.
 const std::string checkpoint_path = "run.checkpoint";
@@ -34,14 +30,6 @@ const std::string addresses_path = "addresses";
 /// Samples that peers compute at a time at most where computing is replaced by
 /// its duration: they have no memory that could be too small for more.
 constexpr std::uint32_t weightless_batch = 256;
-
-/// Of a machine that has a router before it.
-std::string private_host(router_kind behind, std::size_t number) {
-  const auto high = number >> 8, low = number & 255;
-  if (behind == router_kind::ipv6_only)
-    return "fd00::" + std::to_string(high) + ":" + std::to_string(low);
-  return "192.168." + std::to_string(high) + "." + std::to_string(low);
-}
 
 /// @param life 0 as long as it keeps its disk.
 peer_id identity_of(std::uint64_t seed, std::size_t number,
@@ -59,42 +47,25 @@ role role_named(const std::string& name) {
 
 } // namespace
 
-std::string public_host(std::size_t number) {
-  const auto x = public_host_address(number);
-  return std::to_string(x >> 24) + "." + std::to_string(x >> 16 & 255) + "."
-         + std::to_string(x >> 8 & 255) + "." + std::to_string(x & 255);
-}
-
 population::population(const scenario& what, const fault_plan& plan,
                        customs how, sim_network& network, turns& time,
                        run_judge& judge, expert_staff& experts)
     : what_{what}, plan_{plan}, how_{std::move(how)}, network_{network},
-      time_{time}, judge_{judge}, experts_{experts} {
-  for (auto role : {"bootstrap", "trainer"})
-    for (auto& x : plan_.peers())
-      if (auto& group = what_.groups[x.group]; group.role == role
-                                               && group.router == "none"
-                                               && seeds_.size() < most_seeds)
-        seeds_.push_back({public_host(x.number), port_of(group)});
+      time_{time}, judge_{judge}, experts_{experts}, addresses_{what, plan} {
   if (how_.settings.admission != "open")
     close_run();
 }
 
 void population::close_run() {
   for (auto& x : plan_.peers())
-    if (auto& group = what_.groups[x.group]; group.role == "bootstrap") {
+    if (group_of(x.number).role == "bootstrap") {
       const auto id = identity_of(how_.seed, x.number);
       closed_ = std::make_unique<closed_run>(
-          how_.settings, contact{id, {public_host(x.number), port_of(group)}},
-          made_up(id));
+          how_.settings, contact{id, addresses_.open(x.number)}, made_up(id));
       return;
     }
   throw std::runtime_error{"run: its authority is the first bootstrap, and "
                            "there is none."};
-}
-
-std::uint16_t population::port_of(const peer_group& x) const {
-  return x.role == "bootstrap" && what_.needs_port_443() ? 443 : port;
 }
 
 std::size_t population::strange_keys() const {
@@ -102,21 +73,6 @@ std::size_t population::strange_keys() const {
   for (auto& x : what_.strangers)
     result += x.identities + x.addresses; // Each machine has a mute one, too.
   return result;
-}
-
-void population::settle_home(const inhabitant& x) {
-  const auto& plan = x.box->plan();
-  const auto& group = group_of(plan.number);
-  if (group.router == "none")
-    return;
-  auto home = public_host(plan.number);
-  if (group.homes > 0)
-    home = homes_
-               .emplace(
-                   std::pair{plan.group, housed_[plan.group]++ % group.homes},
-                   home)
-               .first->second;
-  network_.put_behind(x.host, router_named(group.router), home);
 }
 
 population::~population() {
@@ -138,13 +94,13 @@ inhabitant& population::at(std::size_t number) {
       const auto run = mix(how_.seed, of_rare_paths);
       x.box->rare = std::make_unique<fault_points>(run, mix(run, n));
     }
-    const auto router = router_named(group_of(n).router);
-    x.host = router == router_kind::none ? public_host(n)
-                                         : private_host(router, n);
+    x.host = addresses_.host_of(n);
     network_.set_line(x.host, usual_line(plan, group_of(n)));
     if (network_.number_of(x.host) != n)
       throw std::logic_error{"Hosts are named in the order of peers."};
-    settle_home(x);
+    const auto router = router_named(group_of(n).router);
+    if (router != router_kind::none)
+      network_.put_behind(x.host, router, addresses_.move_in(n));
     time_.add(*x.box);
     all_.push_back(std::move(x));
   }
@@ -165,10 +121,10 @@ peer_config population::configure(const inhabitant& x) const {
   c.wall_clock = [this, box = x.box.get()] { return wall_clock(*box); };
   c.role = role_named(group.role);
   c.run = c.role == role::bootstrap ? "" : how_.settings.run;
-  c.listen = {"0.0.0.0", port_of(group)};
+  c.listen = {"0.0.0.0", addresses_.port_of(plan.number)};
   if (c.role == role::bootstrap)
     c.announce = {x.host, c.listen.port}; // The others find out.
-  for (auto& seed : seeds_)
+  for (auto& seed : addresses_.seeds())
     if (seed.host != x.host)
       c.seeds.push_back(seed);
   if (group.invited)
@@ -293,12 +249,9 @@ void population::start_stranger(inhabitant& x) {
   c.identities = (like.identities + like.addresses - 1) / like.addresses;
   c.until = like.until.value_or(duration::max());
   c.run = how_.settings.run;
-  for (auto& peer : plan_.peers())
-    if (auto& group = what_.groups[peer.group];
-        group.router == "none" && !is_stranger(group))
-      c.targets.push_back({public_host(peer.number), port_of(group)});
+  c.targets = addresses_.dialable();
   c.model_values = what_.model_values;
-  c.listen = {x.host, port};
+  c.listen = {x.host, addresses_.port_of(plan.number)};
   c.new_key
       = [](random_stream& chance) { return made_up(chance.draw<peer_id>()); };
   c.make_transport = [this, host = x.host](const peer_id& who) {

@@ -1,7 +1,6 @@
 /// The simulated peers over all their lives: starts, ends and counts them.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -9,6 +8,7 @@
 
 #include "runtime/state/charter.hpp"
 #include "tools/lab/judge/run_judge.hpp"
+#include "tools/lab/sim/address_plan.hpp"
 #include "tools/lab/sim/closed_run.hpp"
 #include "tools/lab/sim/expert_staff.hpp"
 #include "tools/lab/sim/memory_pieces.hpp"
@@ -16,9 +16,6 @@
 #include "tools/lab/sim/turns.hpp"
 
 namespace potluck::simulation {
-
-/// As which host others see the peer of that number, or its router.
-std::string public_host(std::size_t number);
 
 /// A peer over all its lives.
 struct inhabitant {
@@ -88,9 +85,6 @@ public:
 private:
   /// Makes the run a created one that the first bootstrap admits peers to.
   void close_run();
-  /// Puts its machine into a home: its own, or one that its group shares.
-  void settle_home(const inhabitant& x);
-  std::uint16_t port_of(const peer_group& x) const;
   void settle_in(std::size_t number, inhabitant& x, bool keeps_disk);
   /// In milliseconds, as on that machine.
   std::uint64_t wall_clock(const machine& box) const;
@@ -110,12 +104,9 @@ private:
   turns& time_;
   run_judge& judge_;
   expert_staff& experts_;
+  address_plan addresses_;
   std::vector<inhabitant> all_;
-  std::vector<address> seeds_;
-  std::unique_ptr<closed_run> closed_;        ///< Null: everybody is admitted.
-  std::map<std::size_t, std::size_t> housed_; ///< Peers, by group.
-  /// Public hosts of homes that are shared, by group and number.
-  std::map<std::pair<std::size_t, std::size_t>, std::string> homes_;
+  std::unique_ptr<closed_run> closed_; ///< Null: everybody is admitted.
   std::size_t running_ = 0;
   std::set<std::size_t> present_;
   std::size_t most_ = 0;

@@ -205,3 +205,20 @@ TEST_CASE("contributions are given what lines take for them, within reason") {
   sponsor.upload_bytes_per_second = 1e6;
   CHECK(gathering_time(sponsor, 40'000'000) == 0s);
 }
+
+TEST_CASE("a sponsor is waited for no longer than the step took, whatever it "
+          "says") {
+  using namespace std::chrono_literals;
+  progress_report sponsor;
+  sponsor.contributors = 20;
+  sponsor.upload_bytes_per_second = 1e6;
+  sponsor.download_bytes_per_second = 10e6;
+  // 240 s by its lines.
+  CHECK(gathering_patience(sponsor, 10'000'000, 1h) == 240s);
+  CHECK(gathering_patience(sponsor, 10'000'000, 100s) == 100s);
+  CHECK(gathering_patience(sponsor, 10'000'000, 1s) == limits::least_gathering);
+  sponsor.contributors = 1'000'000; // A lie.
+  CHECK(gathering_patience(sponsor, 10'000'000, 1s) == limits::least_gathering);
+  sponsor.contributors = 0;
+  CHECK(gathering_patience(sponsor, 10'000'000, 1h) == 0s);
+}

@@ -56,7 +56,7 @@ public:
 
 private:
   static bool known(const stranger& me) {
-    return !me.heard().reports.empty();
+    return !me.heard().reports().empty();
   }
 
   /// Parameters of chance, with everything that a real state has.
@@ -87,7 +87,7 @@ private:
   /// All of its keys have made the step that leads there, as they say.
   signed_step shown(stranger& me) {
     const auto& state = state_->state();
-    signed_step x{me.heard().charter,
+    signed_step x{me.heard().charter(),
                   state.step,
                   state.history_samples,
                   64,

@@ -63,7 +63,7 @@ protected:
 
 private:
   static void tell(stranger& me, const line& on) {
-    if (me.heard().reports.empty())
+    if (me.heard().reports().empty())
       return;
     auto x = me.report_of(me.id_of(on.self), me.where(on.self));
     x.phase = phase::accumulating;

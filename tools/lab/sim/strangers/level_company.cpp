@@ -72,7 +72,7 @@ protected:
 
 private:
   void tell(stranger& me, const line& on) {
-    if (!shows(me, on.self) || me.heard().reports.empty())
+    if (!shows(me, on.self) || me.heard().reports().empty())
       return;
     auto x = me.report_of(me.id_of(on.self), me.where(on.self));
     x.phase = phase::accumulating;

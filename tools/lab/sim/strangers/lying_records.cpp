@@ -186,7 +186,7 @@ public:
       ask(me, *on);
     me.say(*on, store_records{me.chance().next(), lies(me)});
     // In a member's name, on a line that is not that member's.
-    for (const auto& [id, report] : me.heard().reports) {
+    for (const auto& [id, report] : me.heard().reports()) {
       auto lie = report;
       lie.phase = phase::finished;
       if (me.chance().below(4) == 0)
@@ -205,7 +205,7 @@ private:
 
   static std::vector<contact> members(stranger& me) {
     std::vector<contact> result;
-    for (const auto& [id, report] : me.heard().reports)
+    for (const auto& [id, report] : me.heard().reports())
       if (result.size() < max_contacts)
         result.push_back({id, me.silent()});
     return result;
@@ -217,7 +217,7 @@ private:
     std::vector<dht_record> result;
     if (!old_.empty())
       result.push_back(old_[me.chance().below(old_.size())]);
-    for (const auto& [id, record] : me.heard().records) {
+    for (const auto& [id, record] : me.heard().records()) {
       if (result.size() + 2 > records_a_letter)
         break;
       auto lie = record;

@@ -24,8 +24,6 @@ bool holds_parameters(const message& x, std::size_t body) {
 }
 /// Between two dials of one place, and as much again by chance.
 constexpr duration between_dials = std::chrono::seconds{1};
-/// What is remembered of each kind.
-constexpr std::size_t most_overheard = 4096;
 constexpr auto report_life = std::chrono::milliseconds{15'000};
 constexpr std::uint16_t silent_offset = 10'000;
 
@@ -218,7 +216,7 @@ void stranger::read(line& on, const incoming_frame& frame) {
     say(on, heartbeat_reply{beat->token});
     return;
   }
-  learn(on, *content);
+  heard_.learn(on.peer, *content);
   if (auto theirs = std::get_if<hello>(&*content)) {
     on.peer = theirs->id;
     on.role = theirs->role;
@@ -229,25 +227,6 @@ void stranger::read(line& on, const incoming_frame& frame) {
   manner_->heard(*this, on, *content, frame);
 }
 
-void stranger::learn(const line& on, const message& what) {
-  if (auto theirs = std::get_if<hello>(&what)) {
-    if (!theirs->charter.empty() && heard_.charter.empty()) {
-      heard_.charter = theirs->charter;
-      heard_.settings = theirs->settings;
-    }
-    if (!theirs->admission.empty() && heard_.admissions.size() < most_overheard)
-      heard_.admissions.push_back(theirs->admission);
-  } else if (auto report = std::get_if<progress_report>(&what)) {
-    if (report->id == on.peer && heard_.reports.size() < most_overheard)
-      heard_.reports[on.peer] = *report;
-  } else if (auto found = std::get_if<records_found>(&what)) {
-    for (const auto& x : found->records)
-      if (auto said = decode_progress(x.value);
-          said && heard_.records.size() < most_overheard)
-        heard_.records[said->id] = x;
-  }
-}
-
 void stranger::greet(const line& to) {
   hello x;
   x.id = id_of(to.self);
@@ -256,8 +235,8 @@ void stranger::greet(const line& to) {
   x.listen_port = selves_[to.self].port;
   x.seen_host = to.where.host;
   x.seen_port = to.where.port;
-  x.charter = heard_.charter;
-  x.settings = heard_.settings;
+  x.charter = heard_.charter();
+  x.settings = heard_.settings();
   x.is_hub = manner_->is_hub();
   x.clock_ms = config_.wall_clock();
   say(to, x);
@@ -313,22 +292,7 @@ void stranger::hang_up(line& x) {
 
 progress_report stranger::report_of(const peer_id& who,
                                     const address& where) const {
-  progress_report result;
-  for (const auto& [id, x] : heard_.reports)
-    if (x.role == role::trainer && x.history_samples >= result.history_samples)
-      result = x;
-  result.id = who;
-  result.where = where;
-  result.role = manner_->role();
-  result.reach = reach::open;
-  result.contributes = false;
-  result.sponsor = {};
-  result.contributors = 0;
-  result.hubs.clear();
-  result.slow_pairs.clear();
-  if (result.charter.empty())
-    result.charter = heard_.charter;
-  return result;
+  return heard_.imitation(who, where, manner_->role());
 }
 
 void stranger::seal(dht_record& x, const shared_signatures& by) const {

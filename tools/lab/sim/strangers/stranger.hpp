@@ -18,6 +18,7 @@
 #include "runtime/ports/signatures.hpp"
 #include "runtime/ports/transport.hpp"
 #include "runtime/random.hpp"
+#include "tools/lab/sim/strangers/overheard.hpp"
 
 namespace potluck::simulation {
 
@@ -57,15 +58,6 @@ public:
     std::size_t dialled = not_dialled;
   };
   static constexpr std::size_t not_dialled = std::size_t(-1);
-
-  /// What others have said so far.
-  struct overheard {
-    digest charter;
-    std::vector<setting> settings;
-    std::map<peer_id, progress_report> reports; ///< Their own, each's last.
-    std::map<peer_id, dht_record> records;      ///< Under the run's key.
-    std::vector<std::string> admissions;        ///< Raw, others' own.
-  };
 
   explicit stranger(stranger_config config);
   ~stranger();
@@ -153,7 +145,6 @@ private:
   void take(happening x);
   void begin(happening x);
   void read(line& on, const incoming_frame& frame);
-  void learn(const line& on, const message& what);
   void greet(const line& to);
   bool is_mute(std::size_t self) const {
     return self + 1 == selves_.size();

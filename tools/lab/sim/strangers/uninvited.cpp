@@ -81,7 +81,7 @@ private:
   }
 
   static std::string overheard(stranger& me) {
-    const auto& all = me.heard().admissions;
+    const auto& all = me.heard().admissions();
     return all.empty() ? "" : all[me.chance().below(all.size())];
   }
 
