@@ -139,10 +139,8 @@ replica_guard::actions replica_guard::written(const replica_offer& x,
                                               const peer_id& from, bool good,
                                               time_point now) {
   // It may have left meanwhile.
-  const auto its = writing_.find({x.uid, from});
-  const auto its_home = its == writing_.end() ? home(from) : its->second;
-  if (its != writing_.end())
-    writing_.erase(its);
+  const auto its = writing_.extract({x.uid, from});
+  const auto its_home = its ? its.mapped() : home(from);
   if (!good)
     return {reply(from, x, replica_standing::refused)};
   actions out;

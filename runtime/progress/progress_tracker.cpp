@@ -14,6 +14,12 @@ std::uint64_t add(std::uint64_t a, std::uint64_t b) {
   return a + std::min(b, std::numeric_limits<std::uint64_t>::max() - a);
 }
 
+/// Whether it says anything new of how far a step is.
+bool is_news(const progress_report& x, const progress_report& before) {
+  return x.samples != before.samples || x.step != before.step
+         || x.state != before.state || x.phase != before.phase;
+}
+
 } // namespace
 
 progress_tracker::progress_tracker(std::uint64_t target_batch,
@@ -29,8 +35,9 @@ void progress_tracker::hear(const progress_report& report, time_point at) {
     return;
   auto known = others_.find(report.id);
   if (known != others_.end()) {
-    if (at >= known->second.at)
-      known->second = {report, at};
+    auto& before = known->second;
+    if (at >= before.at)
+      before = {report, at, is_news(report, before.report) ? at : before.since};
     return;
   }
   if (others_.size() >= most_peers)
@@ -38,7 +45,7 @@ void progress_tracker::hear(const progress_report& report, time_point at) {
                                    [](const auto& a, const auto& b) {
                                      return a.second.at < b.second.at;
                                    }));
-  others_.insert({report.id, heard{report, at}});
+  others_.insert({report.id, heard{report, at, at}});
 }
 
 void progress_tracker::update_self(const progress_report& report,
@@ -189,9 +196,10 @@ double progress_tracker::estimated_samples(time_point now) const {
   for (const auto& [id, x] : others_) {
     if (!counts(x, now) || !accompanies(x.report))
       continue;
-    double age = std::chrono::duration<double>(now - x.at).count();
+    const auto age = std::min(now - x.since, silent_after_);
     result += samples_of(x.report, believed)
-              + speed_of(x.report, believed) * std::max(age, 0.0);
+              + speed_of(x.report, believed)
+                    * std::max(std::chrono::duration<double>(age).count(), 0.0);
   }
   return result;
 }

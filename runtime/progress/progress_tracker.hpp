@@ -108,6 +108,9 @@ private:
   struct heard {
     progress_report report;
     time_point at;
+    /// It has said first then what it says of its samples: a report that is
+    /// said again is no older for that.
+    time_point since;
   };
 
   bool counts(const heard& x, time_point now) const;

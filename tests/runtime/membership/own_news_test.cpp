@@ -152,7 +152,7 @@ TEST_CASE("a crowd of strangers does not hold up those that work together") {
   for (auto now : {10ms, 20ms, 5900ms}) {
     x.take(saying(phase::accumulating, 4), at(now));
     CHECK(x.round(many, all_kept, at(now))
-          == std::vector<peer_id>{id(20), id(40), id(50), id(60)});
+          == std::vector<peer_id>{id(20), id(40), id(60), id(50)});
     CHECK(x.round(many, all_kept, at(now)).empty()); // Nothing new.
     CHECK(x.due(at(now)));
   }

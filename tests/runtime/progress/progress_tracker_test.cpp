@@ -67,6 +67,22 @@ TEST_CASE("the samples of companions add up, those of leavers do not") {
   CHECK(x.my_quota(start + 3s) == 1);
 }
 
+TEST_CASE("who says the same again has computed on since it said so first") {
+  auto x = tracker();
+  x.hear(report(1, 20, 3), start);
+  x.hear(report(1, 20, 3), start + 2s);
+  CHECK(x.estimated_samples(start + 3s) == doctest::Approx(10 + 20 + 9));
+  CHECK(x.total_samples(start + 11s) == 30); // It is not silent.
+  x.hear(report(1, 27, 3), start + 3s);
+  CHECK(x.estimated_samples(start + 3s) == doctest::Approx(10 + 27));
+  // Not for ever: it stands still.
+  for (auto later = 4s; later < 60s; ++later)
+    x.hear(report(1, 27, 3), start + later);
+  CHECK(x.estimated_samples(start + 60s) == doctest::Approx(10 + 27 + 30));
+  x.hear(report(1, 0, 3), start + 60s); // It begins anew.
+  CHECK(x.estimated_samples(start + 60s) == doctest::Approx(10));
+}
+
 TEST_CASE("only peers of the same step, state and run that can average are "
           "companions") {
   auto x = tracker();
