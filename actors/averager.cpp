@@ -296,8 +296,12 @@ void averager_state::on(const deadline_passed& x) {
   if (!round_ || x.number != deadline_)
     return;
   look_at_patience();
-  if (round_->agreement().waiting())
-    self_->delayed_send(self_, patience(), deadline_passed{++deadline_});
+  if (!round_->agreement().waiting())
+    return;
+  // From what is new on, not from when this member last looked.
+  const auto left = patience() - round_->quiet();
+  self_->delayed_send(self_, left > duration{0} ? left : patience(),
+                      deadline_passed{++deadline_});
 }
 
 void averager_state::on(const parts_overdue& x) {

@@ -27,8 +27,9 @@ TEST_CASE("eight homes behind one hub average nearly as fast as can be") {
     how.seed = seed;
     how.log = [&](const std::string& line) {
       const auto x = nlohmann::json::parse(line);
+      // Where a member is lost, its part comes again, from others.
       if (x.at("event") != "round" || x.at("members") != 9
-          || x.at("outcome") != "committed")
+          || x.at("outcome") != "committed" || x.at("healed") == true)
         return;
       ++rounds;
       slowest = std::max(slowest, x.at("seconds").get<double>());

@@ -29,7 +29,8 @@ const std::vector<std::string> withstood{
     "uninvited",     "identities",   "auxiliaries",  "big-claim",
     "no-company",    "liars-soon",   "never-leads",  "empty-handed",
     "false-leaders", "turncoats",    "last-moment",  "made-up-means",
-    "gives-up",      "calls-off",    "talks",        "commits"};
+    "gives-up",      "calls-off",    "talks",        "commits",
+    "fresh-keys"};
 
 /// From when the first of them come.
 double beginning_of(const scenario& x) {

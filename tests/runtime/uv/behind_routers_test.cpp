@@ -195,7 +195,10 @@ struct home {
                            "policy drop\n"
                            "iifname lan accept\n"
                            "ct state established,related accept\n"
-                           "}\n}\nEND\n");
+                           "}\n}\nEND\n")
+           && inside.run("for look in $(seq 100); do\n"
+                         "ip link show eth | grep -q 'state UP' && exit 0\n"
+                         "sleep 0.1\ndone\nexit 1\n");
   }
   void settle() {
     inside.in([this] {
@@ -289,7 +292,7 @@ TEST_CASE("an IPv4 host is reached where only IPv6 is carried") {
   if (!x.made())
     return support::skip("only root makes network namespaces");
   if (!x.run("ip link set lo up\n"
-             "ip addr add 64:ff9b::203.0.113.7/128 dev lo"))
+             "ip addr add 64:ff9b::203.0.113.7/128 dev lo nodad"))
     return support::skip("this machine has no IPv6");
   x.in([] {
     auto patient = secure(); // It looks for the network's prefix first.
@@ -298,8 +301,14 @@ TEST_CASE("an IPv4 host is reached where only IPv6 is carried") {
         client{make_uv_transport(patient)};
     const auto where = server.net->listen({"64:ff9b::203.0.113.7", 0});
     REQUIRE(where);
+    bool routed = false; // The kernel may take a moment.
+    for (int look = 0; look < 50 && !routed; ++look)
+      routed = client.heard->wait_for_open(client.net->dial(*where));
+    REQUIRE(routed);
     const auto id = client.net->dial({"203.0.113.7", where->port});
-    CHECK(client.heard->wait_for_open(id));
+    const bool opened = client.heard->wait_for_open(id);
+    CAPTURE(client.heard->with(id, [](auto& h) { return h.reason; }));
+    CHECK(opened);
     const auto private_one = client.net->dial({"10.0.0.7", where->port});
     REQUIRE(client.heard->wait_for_close(private_one));
     CHECK(client.heard->with(private_one, [](auto& h) { return h.reason; })
