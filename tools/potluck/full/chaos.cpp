@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "runtime/numbers.hpp"
 #include "tools/lab/chaos/chaos_run.hpp"
@@ -52,13 +53,27 @@ network_for(const cli::command_line& options, const scenario& what,
                  + "; run this as root on Linux, or with --network=proxies."};
 }
 
-/// Files that whoever ended by itself should have cleared away.
-std::vector<std::string> unfinished_files(const std::string& directory) {
+/// Files that whoever ended by itself should have cleared away. Who was killed
+/// last could not.
+std::vector<std::string>
+unfinished_files(const std::string& directory,
+                 const std::vector<life_record>& lives) {
+  std::set<std::string> killed; // Their folders.
+  for (const auto& x : lives) {
+    const auto folder = x.name.substr(0, x.name.find('.'));
+    if (x.end == life_record::how::killed)
+      killed.insert(folder);
+    else
+      killed.erase(folder);
+  }
   std::vector<std::string> result;
   std::error_code problem;
-  for (const auto& x : fs::recursive_directory_iterator{directory, problem})
-    if (x.path().extension() == ".partial")
+  for (const auto& x : fs::recursive_directory_iterator{directory, problem}) {
+    const auto inside = x.path().lexically_relative(directory);
+    if (x.path().extension() == ".partial"
+        && killed.count(inside.begin()->string()) == 0)
       result.push_back(x.path().string());
+  }
   return result;
 }
 
@@ -205,7 +220,7 @@ int run(cli::command_line& options, const std::string&) {
     return complain("The run was ended: " + outcome.error() + ".", failed);
   }
   result.outcome = std::move(*outcome);
-  for (auto& file : unfinished_files(*directory))
+  for (auto& file : unfinished_files(*directory, result.outcome.record.lives))
     result.outcome.record.left_behind.push_back(file);
   result.directory = *directory;
   result.findings = judge(result.outcome.record);
