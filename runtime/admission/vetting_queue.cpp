@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/strangers/fullest_home.hpp"
+
 namespace potluck {
 
 bool vetting_queue::add(authority_desk::claim x, const std::string& home) {
@@ -13,11 +15,9 @@ bool vetting_queue::add(authority_desk::claim x, const std::string& home) {
   if (waiting >= most_.of_a_home)
     return false;
   if (size() >= most_.all) {
-    const auto fullest = std::max_element(
-        homes_.begin(), homes_.end(), [](const auto& a, const auto& b) {
-          return a.second.size() < b.second.size();
-        });
-    if (fullest == homes_.end() || fullest->second.size() <= waiting + 1)
+    const auto fullest = home_that_gives_way(
+        homes_, waiting, [](const queue& claims) { return claims.size(); });
+    if (fullest == homes_.end())
       return false;
     who_.erase(fullest->second.back().from);
     fullest->second.pop_back(); // It has had two at least.

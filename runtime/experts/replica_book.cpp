@@ -5,6 +5,7 @@
 
 #include "runtime/experts/expert_records.hpp"
 #include "runtime/experts/tenure.hpp"
+#include "runtime/strangers/fullest_home.hpp"
 
 namespace potluck {
 
@@ -58,11 +59,10 @@ replica_book::gives_way_to(const std::string& home, time_point now) const {
   std::map<std::string, std::size_t> places;
   for (const auto& [uid, e] : entries_)
     ++places[e.what.home];
-  const auto fullest
-      = std::max_element(places.begin(), places.end(),
-                         [](auto& a, auto& b) { return a.second < b.second; });
+  const auto fullest = home_that_gives_way(
+      places, places[home], [](std::size_t size) { return size; });
   auto oldest = entries_.end();
-  if (fullest == places.end() || fullest->second <= places[home] + 1)
+  if (fullest == places.end())
     return oldest;
   // An orphan has time to find a new host.
   for (auto i = entries_.begin(); i != entries_.end(); ++i) {

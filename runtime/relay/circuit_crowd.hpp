@@ -7,12 +7,13 @@
 /// newcomer may find no place. Pure.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+
+#include "runtime/strangers/fullest_home.hpp"
 
 namespace potluck {
 
@@ -48,11 +49,9 @@ public:
   }
   /// The one that gives way to one more from there, if any does.
   std::optional<Circuit> gives_way_to(const std::string& home) const {
-    const auto fullest = std::max_element(
-        homes_.begin(), homes_.end(), [](const auto& a, const auto& b) {
-          return a.second.size() < b.second.size();
-        });
-    if (fullest == homes_.end() || fullest->second.size() <= of(home) + 1)
+    const auto fullest = home_that_gives_way(
+        homes_, of(home), [](const auto& circuits) { return circuits.size(); });
+    if (fullest == homes_.end())
       return std::nullopt;
     return fullest->second.begin()->second;
   }

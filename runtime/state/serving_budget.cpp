@@ -219,9 +219,8 @@ std::optional<serving_budget::turn> serving_budget::next(time_point now) {
     x.queued -= first.bytes;
     x.sent += first.bytes;
     last_ = at->first;
-    if (const auto granted = granted_.find(at->first);
-        !paced && granted != granted_.end() && first.request.mean)
-      granted->second.bytes -= std::min(granted->second.bytes, first.bytes);
+    if (!paced && most_.bytes_per_second > 0)
+      granted_.at(at->first).bytes -= first.bytes;
     if (paced) {
       std::chrono::duration<double> takes{static_cast<double>(first.bytes)
                                           / most_.bytes_per_second};

@@ -652,7 +652,8 @@ TEST_CASE("a silent member costs the round two patiences and nothing more") {
   t.world.run_for(patience / 2);
   CHECK_FALSE(t.outcome(0));
   const std::vector<std::size_t> both{0, 1};
-  REQUIRE(t.world.run_until([&] { return t.decided(both); }, 3 * patience));
+  REQUIRE(t.world.run_until([&] { return t.decided(both); },
+                            3 * patience / 2 + patience / 4));
   t.check_healed(both, 2);
 }
 

@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <set>
 
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "runtime/numbers.hpp"
 #include "tools/lab/chaos/chaos_run.hpp"
