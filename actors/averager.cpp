@@ -283,8 +283,7 @@ void averager_state::on(const outcome_known& x) {
 }
 
 duration averager_state::patience() const {
-  duration result
-      = std::chrono::milliseconds{round_->what().contract.patience_ms};
+  auto result = round_->patience();
   // The leader's verdict should come before a follower loses patience.
   if (round_->members().self() != 0)
     result
@@ -298,9 +297,11 @@ void averager_state::on(const deadline_passed& x) {
   look_at_patience();
   if (!round_->agreement().waiting())
     return;
-  // From what is new on, not from when this member last looked.
+  // From what is new on, not from when this member last looked; and no more
+  // than half of it is left as soon as those that are heard have answered.
+  const auto half = patience() / 2;
   const auto left = patience() - round_->quiet();
-  self_->delayed_send(self_, left > duration{0} ? left : patience(),
+  self_->delayed_send(self_, left > duration{0} ? std::min(left, half) : half,
                       deadline_passed{++deadline_});
 }
 
@@ -312,8 +313,7 @@ void averager_state::on(const parts_overdue& x) {
 void averager_state::look_at_patience() {
   round_->at(self_->clock().now());
   if (!last_in_touch_ && round_->agreement().waiting()
-      && round_->quiet()
-             >= std::chrono::milliseconds{round_->what().contract.patience_ms})
+      && round_->quiet() >= round_->patience())
     tell([](auto& r) { return r.patience_over(); });
 }
 

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::uint64_t values = 1000;
-constexpr auto patience = 2s;
+constexpr std::chrono::milliseconds patience = 2s;
 
 averager_config config_of(const node& n) {
   averager_config result;
@@ -645,15 +645,33 @@ TEST_CASE("who was out of touch learns that a round was given up since") {
   CHECK(told[0].standing == standing::aborted);
 }
 
-TEST_CASE("a silent member costs the round two patiences and nothing more") {
+TEST_CASE("a silent member costs the round one patience and a half") {
   table t{3};
   t.begin(0);
   t.begin(1);
-  t.world.run_for(patience / 2);
+  t.world.run_for(patience);
   CHECK_FALSE(t.outcome(0));
   const std::vector<std::size_t> both{0, 1};
   REQUIRE(t.world.run_until([&] { return t.decided(both); },
-                            3 * patience / 2 + patience / 4));
+                            patience / 2 + patience / 20));
+  t.check_healed(both, 2);
+}
+
+TEST_CASE("one that has said something has two patiences") {
+  table t{3};
+  t.begin(0);
+  t.begin(1);
+  t.world.run_for(patience / 20);
+  round_prepared said;
+  said.group = t.contract.group;
+  said.mean = digest_of("some", 4);
+  said.least_samples = said.most_samples = 1;
+  caf::anon_send(t.members[2]->wired.gateway,
+                 parcel{t.members[0]->id, said, {}});
+  t.world.run_for(2 * patience - patience / 20);
+  CHECK_FALSE(t.outcome(0));
+  const std::vector<std::size_t> both{0, 1};
+  REQUIRE(t.world.run_until([&] { return t.decided(both); }, patience / 10));
   t.check_healed(both, 2);
 }
 

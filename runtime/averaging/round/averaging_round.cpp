@@ -228,6 +228,21 @@ round_orders averaging_round::out_of_touch(const peer_id& member) {
   return out_.take();
 }
 
+duration averaging_round::patience() const {
+  const duration whole = std::chrono::milliseconds{what_.contract.patience_ms};
+  if (!watch_.lost_patience())
+    return whole;
+  bool awaits = false;
+  for (std::size_t i = 0; i < members().size(); ++i) {
+    if (!agreement_.awaits(i))
+      continue;
+    if (watch_.has_heard(i))
+      return whole;
+    awaits = true;
+  }
+  return awaits ? whole / 2 : whole;
+}
+
 round_orders averaging_round::patience_over() {
   watch_.lose_patience(agreement_.leading());
   close_places();

@@ -72,7 +72,7 @@ public:
   round_orders lost(const peer_id& member);
   /// Its line broke, and it has had the time to come back.
   round_orders out_of_touch(const peer_id& member);
-  /// Nothing has happened for the contract's patience.
+  /// Nothing has happened for `patience`.
   round_orders patience_over();
   /// A peer seems to know the outcome.
   round_orders ask(const peer_id& member);
@@ -111,6 +111,10 @@ public:
   /// plan has one average for the other, nobody has ruled on it, and this is
   /// the later trainer.
   bool gives_way_to(const peer_id& member) const;
+  /// For how long nothing may happen: the contract's patience. Half of it where
+  /// this member asked where all stand and waits for none but those that have
+  /// said nothing in the whole patience before: an answer is one small letter.
+  duration patience() const;
   /// For how long no member said anything and no mean or part came.
   duration quiet() const {
     return watch_.quiet_since(bulk_.intake().last_taken());

@@ -44,6 +44,10 @@ public:
   /// asked or lost patience: else one that talks would hold all for ever.
   /// @param leading This member asked where others stand.
   void heard(std::size_t member, const message& what, bool leading);
+  /// It did anything towards this round.
+  bool has_heard(std::size_t member) const {
+    return heard_[member];
+  }
   /// It sent a mean, or a part of what this member averages.
   void heard_bulk(std::size_t member, bool part) {
     heard_[member] = true;

@@ -145,6 +145,10 @@ public:
   bool leading() const {
     return course_.leading();
   }
+  /// It rules as soon as that member has answered, too.
+  bool awaits(std::size_t member) const {
+    return leading() && course_.awaits(member);
+  }
   /// Can serve every mean of the round to others.
   bool holds_means() const {
     return own().holds_means();
