@@ -1,9 +1,13 @@
 // Homes behind routers: namespaces in a row, with nftables between them.
 
+#include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <fcntl.h>
+#include <fstream>
 #include <memory>
 #include <sched.h>
+#include <thread>
 #include <unistd.h>
 #include <utility>
 
@@ -21,6 +25,9 @@ struct inner_network {
 const inner_network at_home{"192.168.1.1", "192.168.1.2"};
 const inner_network at_carrier{"100.64.0.1", "100.64.0.2"};
 
+/// The lines stand still meanwhile.
+constexpr std::chrono::milliseconds longest_forgetting{250};
+
 /// Runs a command of the system in this thread's namespaces, with `input`.
 bool feed(const std::string& command, const std::string& input) {
   // Where they lie is not on every user's path.
@@ -36,6 +43,18 @@ bool feed(const std::string& command, const std::string& input) {
 bool write_setting(const std::string& path, const char* value) {
   file_descriptor file{::open(path.c_str(), O_WRONLY | O_CLOEXEC)};
   return file && ::write(file.get(), value, 1) == 1;
+}
+
+/// The kernel drops connections in the background: until none are left that
+/// this thread's namespace tracks. Those of a router itself may last.
+void await_forgotten() {
+  const auto end = std::chrono::steady_clock::now() + longest_forgetting;
+  while (std::chrono::steady_clock::now() < end) {
+    std::ifstream file{"/proc/sys/net/netfilter/nf_conntrack_count"};
+    if (std::uint64_t tracked = 0; !(file >> tracked) || tracked == 0)
+      return;
+    std::this_thread::sleep_for(std::chrono::milliseconds{1});
+  }
 }
 
 /// Chains that it writes to.
@@ -217,11 +236,15 @@ expected<namespace_host> namespace_host::make_behind(router_kind kind,
 }
 
 bool namespace_host::reboot_routers() const {
-  for (const auto& x : routers_)
+  for (const auto& x : routers_) {
     // The kernel drops what it masquerades behind a device that goes down.
     if (::setns(x.get(), CLONE_NEWNET) != 0
-        || !feed("ip -batch -", "link set wan down\nlink set wan up\n"))
+        || !feed("ip -batch -", "link set wan down\n"))
       return false;
+    await_forgotten();
+    if (!feed("ip -batch -", "link set wan up\n"))
+      return false;
+  }
   return true;
 }
 
