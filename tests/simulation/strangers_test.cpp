@@ -30,7 +30,7 @@ const std::vector<std::string> withstood{
     "no-company",    "liars-soon",   "never-leads",  "empty-handed",
     "false-leaders", "turncoats",    "last-moment",  "made-up-means",
     "gives-up",      "calls-off",    "talks",        "commits",
-    "fresh-keys"};
+    "fresh-keys",    "freezes"};
 
 /// From when the first of them come.
 double beginning_of(const scenario& x) {
@@ -107,13 +107,17 @@ TEST_CASE("liars lead newcomers, and members of a run that begins, whose "
   }
 }
 
-TEST_CASE("there is a scenario for every manner of strangers") {
+TEST_CASE("there is a scenario for every manner of strangers, and each is "
+          "played") {
   std::set<std::string> manners;
   for (const auto& file : std::filesystem::directory_iterator{folder}) {
     const auto x = load_scenario(file.path().string());
     REQUIRE(x);
     CAPTURE(x->name);
     CHECK(x->about.size() > 20);
+    CHECK(std::count(withstood.begin(), withstood.end(),
+                     file.path().stem().string())
+          == 1);
     for (const auto& group : x->strangers)
       manners.insert(group.manner);
   }

@@ -35,7 +35,8 @@ expect "full: another subcommand" 1 "$absent" "$alone" chaos --help
 expect "full: another bench" 1 "$absent" "$alone" bench optimizer
 
 # Both together.
-for name in demo create bootstrap join doctor dht expert checkpoint import export eval sim chaos plan bench; do
+for name in demo create amend bootstrap authority delegate join doctor dht expert \
+  checkpoint import export eval sim chaos plan bench; do
   expect "$name in the list" 0 "^  $name " "$potluck" help
   expect "$name's help" 0 "usage: potluck $name" "$potluck" "$name" --help
   expect "$name's help, the other way" 0 "usage: potluck $name" \

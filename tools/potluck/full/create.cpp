@@ -125,7 +125,7 @@ expected<first_draft> lay_down(const cli::command_line& options,
   auto draft = propose_charter(settings, data.empty() ? drawn_digits : data,
                                script.files);
   if (!draft && data.empty())
-    return failure{"The run's tokenizer is learnt from text; name a file or a "
+    return failure{"This run's settings follow from its data; name a file or a "
                    "folder with --data PATH."};
   if (!draft)
     return failure{"--data: " + draft.error()};
