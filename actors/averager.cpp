@@ -311,7 +311,7 @@ void averager_state::on(const parts_overdue& x) {
 }
 
 void averager_state::look_at_patience() {
-  round_->at(self_->clock().now());
+  tell([](auto& r) { return r.look(); });
   if (!last_in_touch_ && round_->agreement().waiting()
       && round_->quiet() >= round_->patience())
     tell([](auto& r) { return r.patience_over(); });

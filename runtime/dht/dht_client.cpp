@@ -75,7 +75,10 @@ dht_actions dht_client::publish(dht_record record, std::size_t copies,
     store_at(nearest(std::move(nodes), copies), record, now);
     return done();
   }
-  auto s = search_for(key, now, node_.seeds(key));
+  // In doubt from the start: the contacts that it begins with may be Sybils
+  // alone, which lie close enough together to pass for the neighbourhood.
+  auto s
+      = search_for(key, now, node_.seeds(key), bucket_size, 1, thorough_quorum);
   s.to_store = std::move(record);
   s.copies = copies;
   begin(std::move(s), now);

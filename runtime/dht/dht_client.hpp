@@ -93,9 +93,8 @@ private:
   using request = timed_requests::request;
 
   search search_for(const record_key& target, time_point now,
-                    const std::vector<contact>& seeds,
-                    std::size_t quorum = bucket_size, std::size_t paths = 1,
-                    std::size_t doubted = 0) const;
+                    const std::vector<contact>& seeds, std::size_t quorum,
+                    std::size_t paths, std::size_t doubted) const;
   /// Of the nodes that an answer names, those that a search for unknown
   /// neighbours is for; of any other, all.
   static std::vector<contact> unknown_neighbours(const search& s,

@@ -57,6 +57,7 @@ chunk_sum::news chunk_sum::offer(std::size_t member, const chunk_part& head,
   news result{offence(verdict)};
   if (verdict == chunk_average::verdict::accepted
       || verdict == chunk_average::verdict::complete) {
+    result.counted = true;
     parts_[member] = digest_of(body);
     ++counted_;
   } else if (result.refused) {
@@ -70,7 +71,7 @@ chunk_sum::news chunk_sum::leave_out(const std::vector<std::uint8_t>& members) {
   std::lock_guard<std::mutex> guard{mutex_};
   for (auto member : members)
     average_.leave_out(member);
-  return {nullptr, average_.complete() && !over_.exchange(true)};
+  return {nullptr, false, average_.complete() && !over_.exchange(true)};
 }
 
 chunk_sum::result chunk_sum::settle() {

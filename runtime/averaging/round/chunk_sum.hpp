@@ -30,6 +30,7 @@ public:
     /// Why the part is no good; null: it counts, or is one too many, which is
     /// no offence.
     const char* refused = nullptr;
+    bool counted = false; ///< It is in the sum, or will be.
     /// Every part is in now that the sum waits for. True once.
     bool complete = false;
 

@@ -44,10 +44,6 @@ public:
   /// asked or lost patience: else one that talks would hold all for ever.
   /// @param leading This member asked where others stand.
   void heard(std::size_t member, const message& what, bool leading);
-  /// It did anything towards this round.
-  bool has_heard(std::size_t member) const {
-    return heard_[member];
-  }
   /// It sent a mean, or a part of what this member averages.
   void heard_bulk(std::size_t member, bool part) {
     heard_[member] = true;
@@ -83,10 +79,11 @@ public:
   /// How long the round has taken, and, where this member ought to have heard
   /// of all by now, which trainers are connected and have done nothing: not
   /// sent their part, if this member averages it. Who has no samples need not,
-  /// unless it was asked where it stands. Also who gave the round up.
+  /// unless it was asked where it stands. Also who gave the round up, or is
+  /// `late` with what it owed.
   void report(round_outcome& news, const member_roll& roll,
               const chunk_map& map, const direct_lines& lines,
-              duration patience) const;
+              duration patience, const std::set<std::size_t>& late) const;
 
 private:
   void forget_told();

@@ -96,6 +96,10 @@ public:
   /// The member seems to know the outcome: asks it to tell.
   actions ask(const peer_id& member);
 
+  /// The round goes on without this member, which holds it up: where this one
+  /// is the contract's leader, has not ruled, and most trainers are left.
+  actions release(const peer_id& member);
+
   /// Gives the round up instead of doing what a leader rules, and tells it.
   actions call_off(const peer_id& leader);
 
@@ -145,9 +149,9 @@ public:
   bool leading() const {
     return course_.leading();
   }
-  /// It rules as soon as that member has answered, too.
-  bool awaits(std::size_t member) const {
-    return leading() && course_.awaits(member);
+  /// It rules as soon as the others have answered.
+  bool awaits_answers() const {
+    return course_.awaits_answers();
   }
   /// Can serve every mean of the round to others.
   bool holds_means() const {

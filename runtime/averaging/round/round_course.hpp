@@ -43,10 +43,9 @@ public:
   bool leading() const {
     return leading_;
   }
-  /// It asked that member, and no ruling can be made before it answers.
-  bool awaits(std::size_t member) const {
-    return !leader_.ruled() && !own_.healing() && !leader_.has_said(member)
-           && member != roll_.self() && !roll_[member].lost();
+  /// It asked all where they stand, and rules when they have answered.
+  bool awaits_answers() const {
+    return leading_ && !leader_.ruled() && !own_.healing();
   }
   /// It has ruled in any epoch.
   bool has_ruled() const {

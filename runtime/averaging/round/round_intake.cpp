@@ -60,11 +60,13 @@ bool round_intake::take(const peer_id& from, const message& content,
   const auto member = static_cast<std::size_t>(found - members_.begin());
   const auto* part = std::get_if<chunk_part>(&content);
   const auto* mean = std::get_if<chunk_mean>(&content);
-  if (!(part && take(member, *part, body, now))
-      && !(mean && take(member, *mean, body, now)))
-    return false;
-  last_taken_ = std::max(last_taken_, now);
-  return true;
+  return (part && take(member, *part, body, now))
+         || (mean && take(member, *mean, body, now));
+}
+
+void round_intake::note(taken x) {
+  last_taken_ = std::max(last_taken_, x.at);
+  taken_.push_back(std::move(x));
 }
 
 bool round_intake::take(std::size_t member, const chunk_part& part,
@@ -78,8 +80,8 @@ bool round_intake::take(std::size_t member, const chunk_part& part,
   const auto news = sum->offer(member, part, body);
   if (news.worth_telling())
     place->second.line(member, news);
-  if (!news.refused)
-    taken_.push_back({member, part, body.size, now});
+  if (news.counted)
+    note({member, part, body.size, now});
   return true;
 }
 
@@ -88,7 +90,7 @@ bool round_intake::take(std::size_t member, const chunk_mean& mean,
   if (mean.group != group_ || !means_
       || means_->take(member, mean, body) != mean_places::verdict::placed)
     return false;
-  taken_.push_back({member, mean, body.size, now});
+  note({member, mean, body.size, now});
   if (means_->none_open())
     all_placed_();
   return true;

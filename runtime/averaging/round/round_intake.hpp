@@ -82,6 +82,7 @@ private:
     reducer_line line;
   };
 
+  void note(taken x);
   bool take(std::size_t member, const chunk_part& part,
             const shared_bytes& body, time_point now);
   bool take(std::size_t member, const chunk_mean& mean,
