@@ -138,6 +138,9 @@ matchmaker::actions matchmaker::on(const peer_id& from, const group_answer& x) {
   // written, or that is written without it.
   if (x.accepted && x.group != group())
     return {send_to_peer{from, group_cancel{x.group, "no longer invited"}}};
+  // Its contract may be lost on the way, and the leader has left the round.
+  if (!x.accepted && (now() == state::freezing || now() == state::answered))
+    return follower_.cancelled(from, {x.group, x.reason});
   if (now() != state::busy)
     return leader_.answered(from, x);
   // Whether `from` is a member at all is for the round to know.
