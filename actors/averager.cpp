@@ -298,7 +298,7 @@ void averager_state::on(const deadline_passed& x) {
   if (!round_->agreement().waiting())
     return;
   // From what is new on, not from when this member last looked; and no more
-  // than half of it is left as soon as those that are heard have answered.
+  // than half of it is left as soon as it waits for answers alone.
   const auto half = patience() / 2;
   const auto left = patience() - round_->quiet();
   self_->delayed_send(self_, left > duration{0} ? std::min(left, half) : half,
@@ -311,7 +311,7 @@ void averager_state::on(const parts_overdue& x) {
 }
 
 void averager_state::look_at_patience() {
-  tell([](auto& r) { return r.look(); });
+  round_->at(self_->clock().now());
   if (!last_in_touch_ && round_->agreement().waiting()
       && round_->quiet() >= round_->patience())
     tell([](auto& r) { return r.patience_over(); });

@@ -152,19 +152,6 @@ struct table {
   group_contract contract;
 };
 
-/// The first of these, as many as the chunk has.
-shared_bytes values_of(const std::vector<float>& all,
-                       const group_contract& contract, std::uint32_t chunk) {
-  const auto left
-      = contract.gradient_values - std::uint64_t{chunk} * contract.chunk_values;
-  const auto owner = std::make_shared<std::vector<float>>(
-      all.begin(), all.begin()
-                       + static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(
-                           left, contract.chunk_values)));
-  return {owner, reinterpret_cast<const std::uint8_t*>(owner->data()),
-          owner->size() * sizeof(float)};
-}
-
 bool is_averaging(const outgoing_frame& frame) {
   auto x = decode(frame.head.data(), frame.head.size(), frame.body.size);
   return x
@@ -693,77 +680,6 @@ TEST_CASE("so does one that says a word first") {
   REQUIRE(t.world.run_until([&] { return t.decided(both); },
                             patience / 2 + patience / 10));
   t.check_healed(both, 2);
-}
-
-TEST_CASE("a member cannot hold a round up with its parts one at a time") {
-  // Nobody is ever quiet for as long as patience lasts.
-  table t{4};
-  t.contract.chunk_values = 16;
-  share_plan shares;
-  shares.chunks = {21, 21, 21, 0};
-  const std::vector<std::size_t> others{0, 1, 2};
-  for (auto i : others)
-    t.begin(i, begin_round{t.contract, shares}, t.gradient(i));
-  const std::vector<float> part(16, 1);
-  for (std::uint32_t k = 0; k < 21 && !t.decided(others); ++k) {
-    for (auto i : others) {
-      chunk_part x;
-      x.group = t.contract.group;
-      x.chunk = static_cast<std::uint32_t>(21 * i) + k;
-      x.samples = t.contract.members[3].samples;
-      t.say(3, i, x, values_of(part, t.contract, x.chunk));
-    }
-    t.world.run_for(patience * 3 / 4);
-    CHECK(k < 4);
-  }
-  REQUIRE(t.decided(others));
-  for (auto i : others) {
-    CAPTURE(i);
-    CHECK(t.outcome(i)->committed);
-    CHECK_FALSE(t.outcome(i)->healed);
-    CHECK(t.outcome(i)->left_out == std::vector<std::uint8_t>{3});
-    CHECK(t.outcome(i)->silent == std::vector<peer_id>{peer(4)});
-    CHECK(*t.outcome(i)->mean == *t.outcome(0)->mean);
-  }
-}
-
-TEST_CASE("nor with its means") {
-  table t{4};
-  t.contract.chunk_values = 16;
-  share_plan shares;
-  shares.chunks = {16, 16, 16, 15};
-  const std::vector<std::size_t> others{0, 1, 2};
-  for (auto i : others)
-    t.begin(i, begin_round{t.contract, shares}, t.gradient(i));
-  const std::vector<float> some(16, 1);
-  for (std::uint32_t chunk = 0; chunk < 48; ++chunk) {
-    chunk_part x;
-    x.group = t.contract.group;
-    x.chunk = chunk;
-    x.samples = t.contract.members[3].samples;
-    t.say(3, chunk / 16, x, values_of(some, t.contract, chunk));
-  }
-  for (std::uint32_t k = 0; k < 15 && !t.decided(others); ++k) {
-    for (auto i : others) {
-      chunk_mean x;
-      x.group = t.contract.group;
-      x.chunk = 48 + k;
-      x.samples = 10;
-      x.seal = digest_of("seal", 4);
-      t.say(3, i, x, values_of(some, t.contract, x.chunk));
-    }
-    t.world.run_for(patience * 3 / 4);
-    CHECK(k < 7);
-  }
-  REQUIRE(t.decided(others));
-  for (auto i : others) {
-    CAPTURE(i);
-    CHECK(t.outcome(i)->committed);
-    CHECK(t.outcome(i)->healed);
-    CHECK(t.outcome(i)->left_out == std::vector<std::uint8_t>{3});
-    CHECK(t.outcome(i)->silent == std::vector<peer_id>{peer(4)});
-    CHECK(*t.outcome(i)->mean == *t.outcome(0)->mean);
-  }
 }
 
 TEST_CASE("a leader that only calls the round off counts as silent") {

@@ -1,6 +1,5 @@
 #include "runtime/averaging/round/averaging_round.hpp"
 
-#include <algorithm>
 #include <type_traits>
 #include <utility>
 
@@ -20,10 +19,7 @@ averaging_round::averaging_round(setting what, value_pool rooms,
       bulk_{what_.contract,       what_.plan,       members().self(),
             what_.usual,          std::move(rooms), std::move(intake),
             std::move(all_placed)},
-      watch_{members().size(), now}, laggards_{what_.contract, bulk_.map(),
-                                               lines_, members().self(),
-                                               what_.plan.predicted_seconds},
-      report_{what_, bulk_.map(), lines_},
+      watch_{members().size(), now}, report_{what_, bulk_.map(), lines_},
       jury_{what_, agreement_, bulk_, watch_}, out_{lines_, members().self()} {
   if (what_.guards.has(safeguard::audit))
     jury_.draw(chance, what_.nonce, lines_.serves_all(members().self()));
@@ -68,12 +64,8 @@ void averaging_round::read(std::size_t by, const chunk_part& x,
     return;
   out_.received(body.size);
   watch_.heard_bulk(by, ours);
-  if (bulk_.is_first(by, x.chunk)) {
-    if (!overdue())
-      watch_.news();
-    if (ours)
-      laggards_.part_came(by, watch_.age());
-  }
+  if (bulk_.is_first(by, x.chunk))
+    watch_.news();
   agreement_.part_here(x.chunk, x.samples);
   out_.order(offer_part{by, x, body});
 }
@@ -124,7 +116,6 @@ void averaging_round::count(const std::vector<round_intake::taken>& news) {
     watch_.heard_bulk(x.member, part != nullptr);
     out_.received(x.bytes);
     if (part) {
-      laggards_.part_came(x.member, watch_.age_at(x.at));
       agreement_.part_here(part->chunk, part->samples);
       continue;
     }
@@ -148,8 +139,7 @@ void averaging_round::read(std::size_t by, const chunk_mean& x,
   if (auto why = bulk_.place(agreement_.ledger(), by, x, body)) {
     out_.add(jury_.mean_refused(by, why));
   } else {
-    if (!overdue())
-      watch_.news();
+    watch_.news();
     count(by, x, watch_.age());
   }
   if (bulk_.places().none_open())
@@ -164,7 +154,6 @@ void averaging_round::count(std::size_t by, const chunk_mean& x,
   out_.add(jury_.mean_here(by, x));
   if (x.version == 1 && by == bulk_.map().owner(x.chunk)) {
     bulk_.note_seal(x);
-    laggards_.mean_came(by, since);
     report_.mean_here(by, since);
   }
 }
@@ -245,50 +234,10 @@ duration averaging_round::patience() const {
                                                                : whole;
 }
 
-bool averaging_round::overdue() const {
-  const auto age = watch_.age();
-  return !agreement_.frozen()
-         && !(laggards_.without_parts(age).empty()
-              && laggards_.without_means(age).empty());
-}
-
-std::vector<std::size_t>
-averaging_round::held_up_by(std::vector<std::size_t> late) {
-  late.erase(std::remove_if(late.begin(), late.end(),
-                            [&](auto i) { return !watch_.present(i); }),
-             late.end());
-  late_.insert(late.begin(), late.end());
-  return late;
-}
-
-round_orders averaging_round::look() {
-  count(bulk_.intake().news());
-  if (agreement_.frozen())
-    return out_.take();
-  held_up_by(laggards_.without_means(watch_.age()));
-  const auto late = held_up_by(laggards_.without_parts(watch_.age()));
-  const auto own = bulk_.map().chunks_of(members().self());
-  for (auto chunk = own.first; chunk < own.first + own.count; ++chunk)
-    if (!late.empty() && !bulk_.made(chunk)) {
-      const std::vector<std::uint8_t> without{late.begin(), late.end()};
-      bulk_.do_without(chunk, without);
-      out_.order(do_without{chunk, without});
-    }
-  return out_.take();
-}
-
 round_orders averaging_round::patience_over() {
   watch_.lose_patience(agreement_.leading());
   close_places();
-  bool goes_on = false;
-  if (!agreement_.frozen())
-    for (auto i : held_up_by(laggards_.without_means(watch_.age()))) {
-      const auto actions = agreement_.release(members()[i].id);
-      goes_on = goes_on || !actions.empty();
-      carry_out(actions);
-    }
-  if (!goes_on)
-    carry_out(agreement_.expired());
+  carry_out(agreement_.expired());
   return out_.take();
 }
 
@@ -361,8 +310,7 @@ void averaging_round::carry_out(const average_chunk& x) {
 void averaging_round::carry_out(const round_decision& x) {
   close_places();
   out_.order(round_decided{});
-  out_.add(jury_.decided(
-      report_.outcome(x, agreement_, bulk_, watch_, late_, out_)));
+  out_.add(jury_.decided(report_.outcome(x, agreement_, bulk_, watch_, out_)));
 }
 
 // ---- checks -----------------------------------------------------------------

@@ -12,11 +12,9 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
-#include "runtime/averaging/round/laggards.hpp"
 #include "runtime/averaging/round/member_watch.hpp"
 #include "runtime/averaging/round/round_agreement.hpp"
 #include "runtime/averaging/round/round_bulk.hpp"
@@ -74,8 +72,6 @@ public:
   round_orders lost(const peer_id& member);
   /// Its line broke, and it has had the time to come back.
   round_orders out_of_touch(const peer_id& member);
-  /// Goes on without parts that are late. To be called now and then.
-  round_orders look();
   /// Nothing has happened for `patience`.
   round_orders patience_over();
   /// A peer seems to know the outcome.
@@ -120,8 +116,7 @@ public:
   duration patience() const;
   /// For how long no member said anything and no mean or part came.
   duration quiet() const {
-    return watch_.quiet_since(overdue() ? time_point{}
-                                        : bulk_.intake().last_taken());
+    return watch_.quiet_since(bulk_.intake().last_taken());
   }
 
 private:
@@ -137,11 +132,6 @@ private:
   void count(const std::vector<round_intake::taken>& news);
   /// @param since The round began.
   void count(std::size_t by, const chunk_mean& x, duration since);
-  /// Somebody's parts or means are late. Then bulk is no news: the others have
-  /// brought theirs.
-  bool overdue() const;
-  /// These members are connected, and hold the round up.
-  std::vector<std::size_t> held_up_by(std::vector<std::size_t> late);
   void offer_own_part(std::uint32_t chunk);
   void carry_out(const round_agreement::actions& actions);
   void carry_out(const send_to_member& x);
@@ -156,12 +146,10 @@ private:
   round_agreement agreement_;
   round_bulk bulk_;
   member_watch watch_;
-  laggards laggards_;
   round_report report_;
   round_jury jury_;
   round_outbox out_;
-  std::set<std::size_t> late_; ///< Have held the round up.
-  bool asks_ = false;          ///< All others, by what is carried out now.
+  bool asks_ = false; ///< All others, by what is carried out now.
 };
 
 } // namespace potluck

@@ -71,8 +71,7 @@ bool member_watch::cut_off_without(std::size_t member,
 
 void member_watch::report(round_outcome& news, const member_roll& roll,
                           const chunk_map& map, const direct_lines& lines,
-                          duration patience,
-                          const std::set<std::size_t>& late) const {
+                          duration patience) const {
   news.taken = age();
   // A leader, or one that averages; the others need not have heard of
   // everybody. The leader loses patience first, and may end the round.
@@ -85,8 +84,7 @@ void member_watch::report(round_outcome& news, const member_roll& roll,
     const bool silent = news.watched && i != roll.self() && roll[i].trains
                         && present_[i] && !(owes ? brought_ : heard_)[i]
                         && (roll[i].samples != 0 || asked_in_vain_);
-    const bool held_up = roll[i].trains && late.count(i) != 0;
-    if (silent || held_up || roll[i].gave_up)
+    if (silent || roll[i].gave_up)
       news.silent.push_back(i);
   }
 }

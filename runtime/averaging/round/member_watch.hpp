@@ -79,11 +79,10 @@ public:
   /// How long the round has taken, and, where this member ought to have heard
   /// of all by now, which trainers are connected and have done nothing: not
   /// sent their part, if this member averages it. Who has no samples need not,
-  /// unless it was asked where it stands. Also who gave the round up, or is
-  /// `late` with what it owed.
+  /// unless it was asked where it stands. Also who gave the round up.
   void report(round_outcome& news, const member_roll& roll,
               const chunk_map& map, const direct_lines& lines,
-              duration patience, const std::set<std::size_t>& late) const;
+              duration patience) const;
 
 private:
   void forget_told();

@@ -133,13 +133,6 @@ round_agreement::actions round_agreement::ask(const peer_id& id) {
   return course_.take();
 }
 
-round_agreement::actions round_agreement::release(const peer_id& id) {
-  auto i = members().index_of(id);
-  if (members().in_touch(i) && course_.may_release(i, 0))
-    course_.release(i);
-  return course_.take();
-}
-
 round_agreement::actions round_agreement::call_off(const peer_id& leader) {
   const auto from = members().index_of(leader);
   if (from < members().size() && !decided()) {

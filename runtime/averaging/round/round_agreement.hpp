@@ -96,10 +96,6 @@ public:
   /// The member seems to know the outcome: asks it to tell.
   actions ask(const peer_id& member);
 
-  /// The round goes on without this member, which holds it up: where this one
-  /// is the contract's leader, has not ruled, and most trainers are left.
-  actions release(const peer_id& member);
-
   /// Gives the round up instead of doing what a leader rules, and tells it.
   actions call_off(const peer_id& leader);
 

@@ -13,7 +13,6 @@ round_outcome round_report::outcome(const round_decision& x,
                                     const round_agreement& agreement,
                                     const round_bulk& bulk,
                                     const member_watch& watch,
-                                    const std::set<std::size_t>& late,
                                     const round_outbox& out) const {
   round_outcome news;
   news.committed = x.commit;
@@ -24,7 +23,7 @@ round_outcome round_report::outcome(const round_decision& x,
     if (bulk.needs_means())
       news.mean = bulk.places().whole();
   }
-  watch.report(news, agreement.members(), bulk.map(), lines_, patience_, late);
+  watch.report(news, agreement.members(), bulk.map(), lines_, patience_);
   if (bulk.needs_means())
     news.stalled = helpers_.stalled(agreement.members(), agreement.ledger(),
                                     x.commit, watch.waited_for());

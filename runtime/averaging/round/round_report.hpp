@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstddef>
-#include <set>
 
 #include "runtime/averaging/round/helper_watch.hpp"
 #include "runtime/averaging/round/member_watch.hpp"
@@ -31,12 +30,10 @@ public:
   }
 
   /// The round has been decided like this.
-  /// @param late Members that have held it up. @param out Has counted the
-  ///     bytes.
+  /// @param out Has counted the bytes.
   round_outcome outcome(const round_decision& x,
                         const round_agreement& agreement,
                         const round_bulk& bulk, const member_watch& watch,
-                        const std::set<std::size_t>& late,
                         const round_outbox& out) const;
 
 private:

@@ -39,7 +39,7 @@ struct scene {
   round_outcome outcome(bool commit) const {
     return it.outcome({commit, commit ? mean_number(1) : digest{},
                        commit ? std::uint64_t{2} : 0},
-                      agreement, bulk, watch, late, out);
+                      agreement, bulk, watch, out);
   }
 
   const round_setting setting{2, 1, {1, 1, 1}};
@@ -48,7 +48,6 @@ struct scene {
   round_agreement agreement;
   round_bulk bulk;
   member_watch watch{3, start};
-  std::set<std::size_t> late;
   round_report it;
   round_outbox out;
 };
@@ -127,6 +126,4 @@ TEST_CASE("who kept silent, how long it took, and what passed") {
   CHECK(news.bytes_sent == 4);
   x.watch.heard_bulk(1, true); // Its part, which this member averages.
   CHECK(x.outcome(false).silent.empty());
-  x.late = {1}; // But others that it owes.
-  CHECK(x.outcome(false).silent == members{1});
 }

@@ -123,7 +123,7 @@ TEST_CASE("a leader that only calls the round off has said nothing") {
   const direct_lines lines{contract_of({4, 0})};
   auto report = [&](const chunk_map& map) {
     round_outcome news;
-    x.report(news, roll, map, lines, 5s, {});
+    x.report(news, roll, map, lines, 5s);
     return news;
   };
   CHECK_FALSE(report(own).watched); // It has not waited for long.
@@ -146,7 +146,7 @@ TEST_CASE("who brings nothing is silent when it does not say where it stands") {
   x.joined(2);
   auto silent = [&] {
     round_outcome news;
-    x.report(news, roll, {3, 1, {1, 1, 1}}, direct_lines{contract}, 5s, {});
+    x.report(news, roll, {3, 1, {1, 1, 1}}, direct_lines{contract}, 5s);
     return news.silent;
   };
   x.at(start + 5s);
@@ -173,7 +173,7 @@ TEST_CASE("what a member says is not the part that it owes") {
   x.at(start + 5s);
   auto silent = [&](const chunk_map& map) {
     round_outcome news;
-    x.report(news, roll, map, lines, 5s, {});
+    x.report(news, roll, map, lines, 5s);
     return news.silent;
   };
   CHECK(silent({4, 1, {1, 1, 1, 1}}) == std::vector<std::size_t>{1});
