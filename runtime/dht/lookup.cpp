@@ -241,10 +241,10 @@ bool lookup::nothing_left() const {
 
 bool lookup::awaits_only() const {
   std::size_t live = 0;
-  for (const auto* x : line(quorum())) {
+  for (const auto* x : line(how_.quorum)) {
     if (x->state == progress::known && asked_ < max_asked)
       return false;
-    if (++live == quorum())
+    if (++live == how_.quorum)
       break;
   }
   return in_flight_ > 0;

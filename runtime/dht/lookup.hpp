@@ -117,8 +117,8 @@ public:
     return done_;
   }
 
-  /// True when nobody is left to ask, as far as is known, and only answers are
-  /// awaited.
+  /// True when nobody of the quorum is left to ask, as far as is known, and
+  /// answers are awaited. Those that must answer in case of doubt are more.
   bool awaits_only() const;
 
   /// The contacts that answered, closest first, at most `settings::closest`;
