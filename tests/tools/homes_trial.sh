@@ -19,15 +19,12 @@ follows() {
   own=$(digests "$1" | sort -n | tail -n 1 | cut -d' ' -f1)
   [ $((${own:-0} + 10)) -ge "$(step_of open)" ]
 }
-# in_company <count> <member>...: each has made a step with so many or more; the
-# bootstrap may average, too.
-in_company() {
-  local count=$1 who
-  shift
-  for who; do
-    grep '^{"event":"step"' "$scratch/$who.jsonl" | sed 's/.*"peers":\([0-9]*\).*/\1/' \
-      | awk -v count="$count" '$1 >= count { found = 1 } END { exit !found }' || return 1
-  done
+# all_hold_one <member>...: the same state of some step. How many a step counts
+# does not tell: the bootstrap averages, too.
+all_hold_one() {
+  local who
+  for who; do digests "$who"; done | sort | uniq -c \
+    | awk -v all=$# '$1 == all { found = 1 } END { exit !found }'
 }
 # brings <member>: samples to a step, by itself or by way of a sponsor.
 brings() {
@@ -51,7 +48,7 @@ for who in "${members[@]}"; do
   start "$who" "$who" join "$invitation" --data "$data" --micro-batch 4 --threads 1
 done
 
-expect "all come in" 0 "" until_true 180 in_company 6 open cone
+expect "all come in" 0 "" until_true 180 all_hold_one "${members[@]}"
 expect "and go on" 0 "" until_true 180 at_step open $(($(step_of open) + 10))
 for who in "${members[@]}"; do
   expect "$who with equal digests" 0 "" until_true 60 agree open "$who"

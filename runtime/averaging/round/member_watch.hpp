@@ -52,8 +52,8 @@ public:
   void news() {
     last_news_ = now_;
   }
-  /// All are asked where they stand, or told what to make anew: they have the
-  /// whole patience to do so. Not for ever, as others can make this one ask.
+  /// All are asked where they stand, or told what to make anew: the patience
+  /// begins anew. Not for ever, as others can make this one ask.
   void asks();
   /// For how long nothing happened.
   /// @param other When there was other news last.

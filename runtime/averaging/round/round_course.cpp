@@ -205,7 +205,7 @@ void round_course::settle(std::int64_t next) {
   answered_ = next;
   leading_ = true;
   own_.stop();
-  // Whoever is connected is asked, and gets a full patience to answer.
+  // Whoever is connected is asked, and has time to answer.
   for (std::size_t i = 0; i < roll_.size(); ++i)
     roll_.trust(i);
   carry(leader_.settle(epoch(), roll_, own_));
