@@ -312,8 +312,10 @@ void averager_state::on(const parts_overdue& x) {
 
 void averager_state::look_at_patience() {
   round_->at(self_->clock().now());
-  if (!last_in_touch_ && round_->agreement().waiting()
-      && round_->quiet() >= round_->patience())
+  if (last_in_touch_)
+    return; // It may be this peer that the others wait for.
+  tell([](auto& r) { return r.look(); });
+  if (round_->agreement().waiting() && round_->quiet() >= round_->patience())
     tell([](auto& r) { return r.patience_over(); });
 }
 

@@ -48,7 +48,9 @@ stance own_history::of(const progress_report& x,
 }
 
 own_history::choice own_history::better(const progress_report& own,
-                                        const reports& others, time_point now) {
+                                        const reports& others,
+                                        const reports& doubted,
+                                        time_point now) {
   std::vector<ballot> all;
   bool differ = false;
   for (const auto* x : others) {
@@ -65,18 +67,40 @@ own_history::choice own_history::better(const progress_report& own,
   }
   if (!differ) // Most of the time.
     return {};
-  const auto may_be_back = [&](const peer_id& id) {
-    const auto seen = seen_.find(id);
-    return seen != seen_.end() && now - seen->second < limits::estrangement;
-  };
-  auto result
-      = bound(own, now)
-            ? choice{outvoted(all, own, electors_, redrawn_, may_be_back), true}
-            : most_of(all, own, others);
+  auto result = bound(own, now) ? outvoted_by(all, own, doubted, now)
+                                : most_of(all, own, others);
   if (!result.donors.empty() || redrawn_ || own.contributes
       || now < next_step_after_)
     return result;
   return {extended(all, own, electors_), false, true};
+}
+
+own_history::choice own_history::outvoted_by(std::vector<ballot> all,
+                                             const progress_report& own,
+                                             const reports& doubted,
+                                             time_point now) const {
+  const auto may_be_back = [&](const peer_id& id) {
+    const auto seen = seen_.find(id);
+    return seen != seen_.end() && now - seen->second < limits::estrangement;
+  };
+  // A doubted peer is here. Were it counted as one that is away, it would speak
+  // for what is held, whatever it says itself.
+  const auto votes = [&](const peer_id& id) {
+    return std::any_of(all.begin(), all.end(),
+                       [&](const auto& x) { return x.report->id == id; });
+  };
+  if (!redrawn_)
+    for (const auto* x : doubted)
+      if (!votes(x->id))
+        all.push_back({x, of(*x, own)});
+  auto donors = outvoted(all, own, electors_, redrawn_, may_be_back);
+  const auto is_doubted = [&](const progress_report& x) {
+    return std::any_of(doubted.begin(), doubted.end(),
+                       [&](const auto* y) { return y->id == x.id; });
+  };
+  donors.erase(std::remove_if(donors.begin(), donors.end(), is_doubted),
+               donors.end());
+  return {std::move(donors), true};
 }
 
 own_history::choice own_history::most_of(const std::vector<ballot>& all,

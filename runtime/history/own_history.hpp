@@ -116,8 +116,10 @@ public:
   };
   /// Whether another history counts more than what `own` holds.
   /// @param others Fresh reports of trainers that average.
+  /// @param doubted Likewise, of those from which nothing is to be fetched for
+  ///     now. They have their say where this peer is bound.
   choice better(const progress_report& own, const reports& others,
-                time_point now);
+                const reports& doubted, time_point now);
   /// The mean of the next step could not be had.
   void next_step_failed(time_point now) {
     next_step_after_ = now + limits::next_step_pause;
@@ -163,6 +165,9 @@ private:
     return steps_ >= (settles_ ? limits::binding_steps : 1);
   }
   stance of(const progress_report& x, const progress_report& own) const;
+  /// As a bound peer has it.
+  choice outvoted_by(std::vector<ballot> all, const progress_report& own,
+                     const reports& doubted, time_point now) const;
   /// As a young peer has it.
   choice most_of(const std::vector<ballot>& all, const progress_report& own,
                  const reports& others) const;

@@ -70,6 +70,10 @@ public:
 
   // ---- what counts in its contract
 
+  /// Of a peer that has made no step since it came.
+  bool is_newcomers() const {
+    return newcomer_.has_value();
+  }
   /// It knows what that leader does, and so may refuse what the leader writes:
   /// both were in the last step, and nothing counts any more that the leader
   /// has seen and this peer has not.

@@ -14,6 +14,10 @@ std::uint64_t add(std::uint64_t a, std::uint64_t b) {
   return a + std::min(b, std::numeric_limits<std::uint64_t>::max() - a);
 }
 
+/// A peer that takes over a state does not know when others began the step from
+/// it. They may have waited so long for peers that fetch it, and computed.
+constexpr auto longest_entry = std::chrono::seconds{60};
+
 /// Whether it says anything new of how far a step is.
 bool is_news(const progress_report& x, const progress_report& before) {
   return x.samples != before.samples || x.step != before.step
@@ -107,13 +111,19 @@ progress_tracker::averaging(time_point now) const {
   return result;
 }
 
-speed_book progress_tracker::speeds(time_point now) const {
-  speed_book result{target_batch_, self_, now - held_since_};
+speed_book progress_tracker::speeds_since(duration elapsed,
+                                          time_point now) const {
+  speed_book result{target_batch_, self_, elapsed};
   for (const auto& [id, x] : others_)
     if (counts(x, now) && x.report.role == role::trainer
         && !x.report.contributes)
       result.add(x.report, accompanies(x.report));
   return result;
+}
+
+std::uint64_t progress_tracker::believable_samples(time_point now) const {
+  const auto before = past_->is_newcomers() ? longest_entry : duration{0};
+  return speeds_since(computing(now) + before, now).believable_samples();
 }
 
 void progress_tracker::formed(time_point now) {

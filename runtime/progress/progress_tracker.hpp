@@ -77,7 +77,11 @@ public:
   std::vector<const progress_report*> averaging(time_point now) const;
 
   /// What others can have, at most.
-  speed_book speeds(time_point now) const;
+  speed_book speeds(time_point now) const {
+    return speeds_since(now - held_since_, now);
+  }
+  /// What one member may bring to a group of this step.
+  std::uint64_t believable_samples(time_point now) const;
 
   /// Samples reported for the next step, own ones included.
   std::uint64_t total_samples(time_point now) const;
@@ -113,6 +117,8 @@ private:
     time_point since;
   };
 
+  /// @param elapsed Since the step began.
+  speed_book speeds_since(duration elapsed, time_point now) const;
   bool counts(const heard& x, time_point now) const;
   bool accompanies(const progress_report& x) const;
   double speed_of(const progress_report& x) const;

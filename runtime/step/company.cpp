@@ -1,6 +1,7 @@
 #include "runtime/step/company.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "runtime/step/step_news.hpp"
@@ -43,6 +44,7 @@ company::actions company::left(const peer_left& x, const progress_report& own,
                                time_point now) {
   solitude_.left(x.id, now);
   lines_.left(x.id);
+  doubts_.left(x.id);
   auto last = known_.left(x.id);
   // Fellow contributors come and go with the sponsor's chains.
   if (x.orderly || !last || last->role != role::trainer
@@ -77,12 +79,30 @@ company::worth company::heard(const progress_report& x,
     solitude_.heard_of(x, now);
     return worth::nothing;
   }
-  if (doubts_.has(x.id, now))
+  if (doubts_.has(x.id, now)) {
+    doubts_.heard(x, now);
     return worth::nothing;
+  }
   known_.heard(x, now);
   if (x.role == role::trainer && trials_.out(x.id, now))
     known_.tracker().forget(x.id); // It may follow, and end like all others.
   return doubts_.forgive(x.id) ? worth::forgiven : worth::believed;
+}
+
+std::vector<const progress_report*>
+company::doubted_trainers(time_point now) const {
+  auto result = doubts_.reports(now);
+  for (const auto& [id, x] : known_.reports())
+    if (trials_.out(id, now))
+      result.push_back(&x);
+  const auto averages = [](const auto* x) {
+    return x->role == role::trainer && !x->contributes
+           && x->phase != phase::joining;
+  };
+  result.erase(
+      std::remove_if(result.begin(), result.end(), std::not_fn(averages)),
+      result.end());
+  return result;
 }
 
 bool company::lets_go(const progress_report& own,
@@ -128,6 +148,7 @@ void company::begin_era() {
     all.push_back(id);
   for (const auto& id : all)
     forget(id);
+  doubts_.forget_reports();
   end_.forget_strangers();
 }
 

@@ -37,6 +37,9 @@ public:
   const doubts& doubted() const {
     return doubts_;
   }
+  /// What trainers that average say while groups form without them. Valid until
+  /// the next report.
+  std::vector<const progress_report*> doubted_trainers(time_point now) const;
   finishing& end() {
     return end_;
   }

@@ -120,8 +120,7 @@ computing::actions computing::add(const contribution_ready& x,
         && what.step == s.at.own.step
         // All together, too: it is this peer that has to answer for them.
         && account_.counted().samples + what.samples <= std::min(
-               s.at.others.tracker().speeds(s.at.now).believable_samples(),
-               max_samples);
+               s.at.others.tracker().believable_samples(s.at.now), max_samples);
   actions out{contribution_taken{what.from, accepted}};
   if (accepted) {
     out.emplace_back(add_gradient{x.what, account_.aside()});

@@ -10,7 +10,9 @@
 namespace potluck {
 
 void doubts::set_aside(const peer_id& who, duration how_long, time_point now) {
-  aside_[who] = {now + how_long};
+  auto& x = aside_[who];
+  x.until = now + how_long;
+  x.contradicted = false;
 }
 
 std::chrono::seconds doubts::set_aside_longer(const peer_id& who,
@@ -24,7 +26,8 @@ std::chrono::seconds doubts::set_aside_longer(const peer_id& who,
     known.times = 0;
   auto wait = first * (1 << std::min(known.times, limits::most_doublings));
   known = {known.times + 1, now};
-  aside_[who] = {now + wait, contradicted};
+  set_aside(who, wait, now);
+  aside_[who].contradicted = contradicted;
   return wait;
 }
 
@@ -65,6 +68,23 @@ void doubts::silent(const peer_id& who, time_point now,
   verdicts.emplace_back(who, set_aside_longer(who, now, false, first));
 }
 
+void doubts::heard(const progress_report& x, time_point now) {
+  if (auto at = aside_.find(x.id); at != aside_.end()) {
+    at->second.said = x;
+    at->second.said_at = now;
+  }
+}
+
+void doubts::left(const peer_id& who) {
+  if (auto at = aside_.find(who); at != aside_.end())
+    at->second.said.reset();
+}
+
+void doubts::forget_reports() {
+  for (auto& [id, x] : aside_)
+    x.said.reset();
+}
+
 bool doubts::forgive(const peer_id& who) {
   return aside_.erase(who) != 0;
 }
@@ -79,6 +99,14 @@ std::set<peer_id> doubts::all(time_point now) const {
   for (auto& [id, x] : aside_)
     if (now < x.until)
       result.insert(id);
+  return result;
+}
+
+std::vector<const progress_report*> doubts::reports(time_point now) const {
+  std::vector<const progress_report*> result;
+  for (auto& [id, x] : aside_)
+    if (x.said && now < x.until && now - x.said_at <= limits::report_max_age)
+      result.push_back(&*x.said);
   return result;
 }
 

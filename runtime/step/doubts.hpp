@@ -7,11 +7,13 @@
 
 #include <chrono>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "messages/ids.hpp"
+#include "messages/progress.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/state/limits.hpp"
 #include "runtime/step/facts.hpp"
@@ -48,6 +50,11 @@ public:
   /// Likewise: these have not answered an invitation.
   std::vector<verdict> unanswered(const std::vector<peer_id>& who,
                                   time_point now);
+  /// A report of a connected peer that is set aside.
+  void heard(const progress_report& x, time_point now);
+  void left(const peer_id& who);
+  /// They were of another era.
+  void forget_reports();
   /// It reports again, and its time is over.
   /// @return Whether it had been set aside.
   bool forgive(const peer_id& who);
@@ -55,6 +62,9 @@ public:
   /// Groups form without it.
   bool has(const peer_id& who, time_point now) const;
   std::set<peer_id> all(time_point now) const;
+  /// What those that are connected have said since. Valid until the next
+  /// report.
+  std::vector<const progress_report*> reports(time_point now) const;
   /// Those among them that others contradict.
   std::vector<peer_id> contradicted(time_point now) const;
 
@@ -62,6 +72,8 @@ private:
   struct aside {
     time_point until;
     bool contradicted = false;
+    std::optional<progress_report> said = std::nullopt;
+    time_point said_at{};
   };
   struct memory {
     unsigned times = 0; ///< Set aside lately.

@@ -72,29 +72,27 @@ own_history::choice following::better() {
   if (!how().guards.has(safeguard::longer_history) || awaits_roots())
     return {};
   auto all = others().tracker().averaging(now());
+  auto doubted = others().doubted_trainers(now());
+  const auto without = [&](const auto& no) {
+    for (auto* x : {&all, &doubted})
+      x->erase(std::remove_if(x->begin(), x->end(), no), x->end());
+  };
   // Another first state than the run's is nobody's to take over.
   if (const auto first = how().agreed.settings().initial_digest();
       !first.empty())
-    all.erase(std::remove_if(
-                  all.begin(), all.end(),
-                  [&](auto* x) { return x->step == 0 && x->state != first; }),
-              all.end());
+    without([&](auto* x) { return x->step == 0 && x->state != first; });
   // Who waits for the state of a roll-back has no history.
   const auto begins = era_begins();
-  all.erase(std::remove_if(all.begin(), all.end(),
-                           [&](auto* x) { return x->step < begins; }),
-            all.end());
-  auto result = history_.better(own(), all, now());
+  without([&](auto* x) { return x->step < begins; });
+  auto result = history_.better(own(), all, doubted, now());
   const auto ends
       = [this](const progress_report& x) { return x.step >= run().steps; };
   if (!trains() || result.vouched_for || result.is_next_step
       || result.donors.empty() || !ends(result.donors.front()))
     return result;
   // No run ends by one peer's word: the others count.
-  all.erase(
-      std::remove_if(all.begin(), all.end(), [&](auto* x) { return ends(*x); }),
-      all.end());
-  return history_.better(own(), all, now());
+  without([&](auto* x) { return ends(*x); });
+  return history_.better(own(), all, doubted, now());
 }
 
 bool following::waits_for_others() {

@@ -125,8 +125,7 @@ matchmaking_facts facts_of(way& how, const outlook& at, const doubts& doubted,
   facts.upload_bytes_per_second = at.own.upload_bytes_per_second;
   facts.download_bytes_per_second = at.own.download_bytes_per_second;
   facts.slow_pairs = at.own.slow_pairs;
-  facts.believable_samples
-      = at.others.tracker().speeds(at.now).believable_samples();
+  facts.believable_samples = at.others.tracker().believable_samples(at.now);
   facts.past = at.others.tracker().past();
   facts.computing = at.others.tracker().computing(at.now);
   how.tell(at, facts);

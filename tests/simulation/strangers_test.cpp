@@ -30,7 +30,7 @@ const std::vector<std::string> withstood{
     "no-company",    "liars-soon",   "never-leads",  "empty-handed",
     "false-leaders", "turncoats",    "last-moment",  "made-up-means",
     "gives-up",      "calls-off",    "talks",        "commits",
-    "fresh-keys",    "freezes"};
+    "fresh-keys",    "freezes",      "trickles"};
 
 /// From when the first of them come.
 double beginning_of(const scenario& x) {

@@ -19,8 +19,14 @@ averaging_round::averaging_round(setting what, value_pool rooms,
       bulk_{what_.contract,       what_.plan,       members().self(),
             what_.usual,          std::move(rooms), std::move(intake),
             std::move(all_placed)},
-      watch_{members().size(), now}, report_{what_, bulk_.map(), lines_},
-      jury_{what_, agreement_, bulk_, watch_}, out_{lines_, members().self()} {
+      watch_{members().size(), now}, owed_{what_.contract,
+                                           bulk_.map(),
+                                           lines_,
+                                           members().self(),
+                                           what_.plan.predicted_seconds,
+                                           now},
+      report_{what_, bulk_.map()}, jury_{what_, agreement_, bulk_, watch_},
+      out_{lines_, members().self()} {
   if (what_.guards.has(safeguard::audit))
     jury_.draw(chance, what_.nonce, lines_.serves_all(members().self()));
 }
@@ -63,9 +69,8 @@ void averaging_round::read(std::size_t by, const chunk_part& x,
   if (!ours && !agreement_.frozen())
     return;
   out_.received(body.size);
-  watch_.heard_bulk(by, ours);
-  if (bulk_.is_first(by, x.chunk))
-    watch_.news();
+  watch_.heard_bulk(by);
+  owed_.part_came(by, x.chunk, watch_.now());
   agreement_.part_here(x.chunk, x.samples);
   out_.order(offer_part{by, x, body});
 }
@@ -79,6 +84,7 @@ round_orders averaging_round::refused(std::size_t member,
 std::optional<round_orders> averaging_round::reducer_lost(std::uint32_t chunk) {
   if (bulk_.reducer_lost(chunk) > 1)
     return std::nullopt;
+  owed_.forget(chunk);
   offer_own_part(chunk);
   out_.add(bulk_.ask_anew(chunk, members()));
   return out_.take();
@@ -92,7 +98,7 @@ round_orders averaging_round::averaged(
   if (over())
     return {};
   bulk_.keep(chunk, std::move(mean), std::move(parts));
-  watch_.news();
+  owed_.mean_came(watch_.now());
   if (chunk < bulk_.map().chunk_count()
       && bulk_.map().owner(chunk) == members().self())
     report_.mean_here(members().self(), watch_.age());
@@ -113,9 +119,10 @@ void averaging_round::close_places() {
 void averaging_round::count(const std::vector<round_intake::taken>& news) {
   for (const auto& x : news) {
     auto part = std::get_if<chunk_part>(&x.head);
-    watch_.heard_bulk(x.member, part != nullptr);
+    watch_.heard_bulk(x.member);
     out_.received(x.bytes);
     if (part) {
+      owed_.part_came(x.member, part->chunk, x.at);
       agreement_.part_here(part->chunk, part->samples);
       continue;
     }
@@ -135,11 +142,11 @@ void averaging_round::read(std::size_t by, const chunk_mean& x,
   if (over() || !agreement_.wants(members()[by].id, x))
     return;
   out_.received(body.size);
-  watch_.heard_bulk(by, false);
+  watch_.heard_bulk(by);
   if (auto why = bulk_.place(agreement_.ledger(), by, x, body)) {
     out_.add(jury_.mean_refused(by, why));
   } else {
-    watch_.news();
+    owed_.mean_came(watch_.now());
     count(by, x, watch_.age());
   }
   if (bulk_.places().none_open())
@@ -234,8 +241,40 @@ duration averaging_round::patience() const {
                                                                : whole;
 }
 
+round_orders averaging_round::look() {
+  count(bulk_.intake().news());
+  owed_.look(watch_.now());
+  do_without_late();
+  return out_.take();
+}
+
+void averaging_round::do_without_late() {
+  if (!agreement_.healing())
+    return;
+  for (auto chunk : agreement_.to_make()) {
+    average_chunk without{chunk, {}};
+    for (std::size_t i = 0; i < members().size(); ++i)
+      if (owed_.is_late(i) && members()[i].samples != 0
+          && !owed_.has_come(i, chunk))
+        without.leave_out.push_back(static_cast<std::uint8_t>(i));
+    if (!without.leave_out.empty())
+      carry_out(without);
+  }
+}
+
+/// Who has all means, or is to make some, and sends none, needs nobody for it:
+/// a reducer does without parts that are late.
+void averaging_round::note_withheld() {
+  if (const auto holder = agreement_.holder())
+    owed_.withholds(*holder);
+  if (agreement_.healing() && owed_.any_late() && agreement_.to_make().empty())
+    for (auto member : agreement_.awaited())
+      owed_.withholds(member);
+}
+
 round_orders averaging_round::patience_over() {
   watch_.lose_patience(agreement_.leading());
+  note_withheld();
   close_places();
   carry_out(agreement_.expired());
   return out_.take();
@@ -272,6 +311,13 @@ void averaging_round::carry_out(const round_agreement::actions& actions) {
     std::visit([&](const auto& y) { carry_out(y); }, x);
   if (std::exchange(asks_, false))
     watch_.asks();
+  const auto anew = agreement_.healing() || agreement_.fetching()
+                        ? agreement_.answered()
+                        : -1;
+  if (std::exchange(anew_, anew) != anew && anew >= 0) {
+    owed_.begins_anew(watch_.now());
+    do_without_late();
+  }
   if (!agreement_.digest_wanted())
     return;
   const auto compares = !alone() && what_.guards.has(safeguard::equal_digests);
@@ -310,7 +356,8 @@ void averaging_round::carry_out(const average_chunk& x) {
 void averaging_round::carry_out(const round_decision& x) {
   close_places();
   out_.order(round_decided{});
-  out_.add(jury_.decided(report_.outcome(x, agreement_, bulk_, watch_, out_)));
+  out_.add(jury_.decided(
+      report_.outcome(x, agreement_, bulk_, watch_, owed_, out_)));
 }
 
 // ---- checks -----------------------------------------------------------------

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/averaging/round/bulk_watch.hpp"
 #include "runtime/averaging/round/member_watch.hpp"
 #include "runtime/averaging/round/round_agreement.hpp"
 #include "runtime/averaging/round/round_bulk.hpp"
@@ -72,6 +73,9 @@ public:
   round_orders lost(const peer_id& member);
   /// Its line broke, and it has had the time to come back.
   round_orders out_of_touch(const peer_id& member);
+  /// Looks at what has come; a heal goes on without parts that are late. To be
+  /// called before `quiet`.
+  round_orders look();
   /// Nothing has happened for `patience`.
   round_orders patience_over();
   /// A peer seems to know the outcome.
@@ -116,7 +120,7 @@ public:
   duration patience() const;
   /// For how long no member said anything and no mean or part came.
   duration quiet() const {
-    return watch_.quiet_since(bulk_.intake().last_taken());
+    return watch_.quiet_since(owed_.last_news(bulk_.intake().last_taken()));
   }
 
 private:
@@ -133,6 +137,10 @@ private:
   /// @param since The round began.
   void count(std::size_t by, const chunk_mean& x, duration since);
   void offer_own_part(std::uint32_t chunk);
+  /// A heal's means are made without parts that are late.
+  void do_without_late();
+  /// Patience has ended while others' means were to come.
+  void note_withheld();
   void carry_out(const round_agreement::actions& actions);
   void carry_out(const send_to_member& x);
   void carry_out(const send_part& x);
@@ -146,10 +154,13 @@ private:
   round_agreement agreement_;
   round_bulk bulk_;
   member_watch watch_;
+  bulk_watch owed_;
   round_report report_;
   round_jury jury_;
   round_outbox out_;
   bool asks_ = false; ///< All others, by what is carried out now.
+  /// The epoch by which bulk is sent anew; -1: by none.
+  std::int64_t anew_ = -1;
 };
 
 } // namespace potluck

@@ -10,7 +10,8 @@ namespace potluck {
 chunk_ledger::chunk_ledger(const group_contract& contract, const chunk_map& map,
                            std::size_t self)
     : self_{self}, map_{map}, held_(map.chunk_count(), 0),
-      source_(map.chunk_count()), parts_(map.chunk_count(), 0) {
+      own_(map.chunk_count(), false), source_(map.chunk_count()),
+      parts_(map.chunk_count(), 0) {
   for (auto& x : contract.members) {
     trainer_.push_back(x.role == role::trainer);
     samples_.push_back(x.samples);
@@ -44,6 +45,7 @@ chunk_ledger::actions chunk_ledger::publish(std::uint32_t chunk) {
   if (here == averaged_.end() || from.member != self_ || held_[chunk] != 0)
     return result;
   hold(chunk, from.version, here->second);
+  own_[chunk] = true;
   for (std::size_t i = 0; i < trainer_.size(); ++i) {
     // A heal's means are pulled: whoever did not know of the heal yet would
     // have to refuse them.
@@ -73,6 +75,7 @@ void chunk_ledger::hold(std::uint32_t chunk, mean_version version,
 void chunk_ledger::drop(std::uint32_t chunk) {
   held_count_ -= held_.at(chunk) != 0;
   held_[chunk] = 0;
+  own_[chunk] = false;
   left_out_.erase(chunk);
 }
 
@@ -128,11 +131,8 @@ chunk_ledger::actions chunk_ledger::do_without(std::size_t member,
   actions result;
   if (samples_.at(member) == 0)
     return result;
-  for (std::uint32_t i = 0; i < chunks(); ++i)
-    if (source_[i].member == self_ && source_[i].version == epoch + 2
-        && held_[i] == 0)
-      result.emplace_back(
-          average_chunk{i, {static_cast<std::uint8_t>(member)}});
+  for (auto i : to_make(epoch))
+    result.emplace_back(average_chunk{i, {static_cast<std::uint8_t>(member)}});
   return result;
 }
 
@@ -175,6 +175,23 @@ chunk_ledger::actions chunk_ledger::asked(std::size_t by,
 }
 
 // ---- questions --------------------------------------------------------------
+
+std::vector<std::uint32_t> chunk_ledger::to_make(std::uint32_t epoch) const {
+  std::vector<std::uint32_t> result;
+  for (std::uint32_t i = 0; i < chunks(); ++i)
+    if (source_[i].member == self_ && source_[i].version == epoch + 2
+        && held_[i] == 0)
+      result.push_back(i);
+  return result;
+}
+
+std::set<std::size_t> chunk_ledger::awaited() const {
+  std::set<std::size_t> result;
+  for (std::uint32_t i = 0; i < chunks(); ++i)
+    if (held_[i] == 0 && source_[i].member != self_)
+      result.insert(source_[i].member);
+  return result;
+}
 
 std::uint64_t
 chunk_ledger::samples_without(const std::vector<std::uint8_t>& out) const {

@@ -113,6 +113,15 @@ public:
   mean_version version(std::uint32_t chunk) const {
     return held_.at(chunk);
   }
+  /// Chunks whose means a heal has this member make, and that are not made.
+  std::vector<std::uint32_t> to_make(std::uint32_t epoch) const;
+  /// Members from which means are still to come.
+  std::set<std::size_t> awaited() const;
+  /// The mean held was made here. One that was made here for a heal may have
+  /// given way to another member's.
+  bool is_own(std::uint32_t chunk) const {
+    return own_.at(chunk);
+  }
   const chunk_source& source(std::uint32_t chunk) const {
     return source_.at(chunk);
   }
@@ -154,6 +163,7 @@ private:
   std::uint64_t total_samples_ = 0;
 
   std::vector<mean_version> held_;
+  std::vector<bool> own_;
   std::size_t held_count_ = 0;
   std::vector<chunk_source> source_;
   std::vector<std::uint64_t> parts_; ///< Samples in the parts that came.

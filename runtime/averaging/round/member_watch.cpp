@@ -11,7 +11,6 @@ constexpr unsigned most_questions = 8;
 
 member_watch::member_watch(std::size_t members, time_point now)
     : present_(members, false), heard_(members, false),
-      brought_(members, false),
       told_(members), now_{now}, began_{now}, last_news_{now} {
 }
 
@@ -70,20 +69,19 @@ bool member_watch::cut_off_without(std::size_t member,
 }
 
 void member_watch::report(round_outcome& news, const member_roll& roll,
-                          const chunk_map& map, const direct_lines& lines,
-                          duration patience) const {
+                          const bulk_watch& bulk, duration patience) const {
   news.taken = age();
   // A leader, or one that averages; the others need not have heard of
   // everybody. The leader loses patience first, and may end the round.
-  const bool averages = map.chunks_of(roll.self()).count != 0;
-  news.watched
-      = (roll.self() == 0 || averages) && (lost_patience_ || age() >= patience);
+  news.watched = (roll.self() == 0 || bulk.averages())
+                 && (lost_patience_ || age() >= patience);
   for (std::size_t i = 0; i < roll.size(); ++i) {
-    const bool owes
-        = averages && roll[i].samples != 0 && lines.between(roll.self(), i);
+    const bool idle
+        = bulk.owed(i)
+              ? bulk.brought_nothing(i) || (lost_patience_ && bulk.owes(i))
+              : !heard_[i] && (roll[i].samples != 0 || asked_in_vain_);
     const bool silent = news.watched && i != roll.self() && roll[i].trains
-                        && present_[i] && !(owes ? brought_ : heard_)[i]
-                        && (roll[i].samples != 0 || asked_in_vain_);
+                        && present_[i] && (idle || bulk.is_late(i));
     if (silent || roll[i].gave_up)
       news.silent.push_back(i);
   }

@@ -10,11 +10,10 @@
 #include <vector>
 
 #include "messages/message.hpp"
-#include "runtime/averaging/chunk_map.hpp"
+#include "runtime/averaging/round/bulk_watch.hpp"
 #include "runtime/averaging/round/member_roll.hpp"
 #include "runtime/averaging/round/round_orders.hpp"
 #include "runtime/clock.hpp"
-#include "runtime/direct_lines.hpp"
 
 namespace potluck {
 
@@ -44,10 +43,9 @@ public:
   /// asked or lost patience: else one that talks would hold all for ever.
   /// @param leading This member asked where others stand.
   void heard(std::size_t member, const message& what, bool leading);
-  /// It sent a mean, or a part of what this member averages.
-  void heard_bulk(std::size_t member, bool part) {
+  /// It sent a mean or a part.
+  void heard_bulk(std::size_t member) {
     heard_[member] = true;
-    brought_[member] = brought_[member] || part;
   }
   void news() {
     last_news_ = now_;
@@ -56,9 +54,12 @@ public:
   /// begins anew. Not for ever, as others can make this one ask.
   void asks();
   /// For how long nothing happened.
-  /// @param other When there was other news last.
-  duration quiet_since(time_point other) const {
-    return now_ - std::max(last_news_, other);
+  /// @param bulk When bulk was news last.
+  duration quiet_since(time_point bulk) const {
+    return now_ - std::max(last_news_, bulk);
+  }
+  time_point now() const {
+    return now_;
   }
   /// Since the round began.
   duration age() const {
@@ -77,19 +78,17 @@ public:
   bool cut_off_without(std::size_t member, const member_roll& roll) const;
 
   /// How long the round has taken, and, where this member ought to have heard
-  /// of all by now, which trainers are connected and have done nothing: not
-  /// sent their part, if this member averages it. Who has no samples need not,
+  /// of all by now, which trainers are connected and have done nothing: or not
+  /// sent all that this member was to average. Who has no samples need not,
   /// unless it was asked where it stands. Also who gave the round up.
   void report(round_outcome& news, const member_roll& roll,
-              const chunk_map& map, const direct_lines& lines,
-              duration patience) const;
+              const bulk_watch& bulk, duration patience) const;
 
 private:
   void forget_told();
 
   std::vector<bool> present_;
   std::vector<bool> heard_;
-  std::vector<bool> brought_;               ///< A part.
   std::vector<std::set<std::size_t>> told_; ///< Kinds, since `asks`.
   unsigned questions_ = 0;
   time_point now_;

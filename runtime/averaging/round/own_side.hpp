@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,10 @@ public:
   /// Gets the means that somebody has committed.
   bool fetching() const {
     return fetching_;
+  }
+  /// From this member; none: it gets none.
+  std::optional<std::size_t> holder() const {
+    return fetching_ ? std::optional<std::size_t>{holder_} : std::nullopt;
   }
   /// Obeys a heal, and knows of nothing newer.
   bool healing() const {

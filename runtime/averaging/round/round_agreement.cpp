@@ -15,13 +15,18 @@ constexpr std::uint32_t highest_epoch = max_epochs / 2;
 /// the leader's action arrives before the others suspect it.
 constexpr int expiries_before_suspicion = 2;
 
+/// Of one member in one round that end suspicions. An honest one needs four,
+/// and five for each time that somebody is lost.
+constexpr unsigned most_words = 64;
+
 } // namespace
 
 round_agreement::round_agreement(const group_contract& contract,
                                  const chunk_map& map, const peer_id& self,
                                  bool keeps_majority)
     : group_{contract.group}, least_samples_{contract.least_samples},
-      course_{contract, map, self, keeps_majority} {
+      course_{contract, map, self, keeps_majority},
+      words_(contract.members.size(), 0) {
 }
 
 // ---- what happened to means -------------------------------------------------
@@ -154,10 +159,13 @@ round_agreement::actions round_agreement::receive(const peer_id& id,
       what);
   if (!fits || !members().in_touch(from) || members()[from].gave_up)
     return {};
-  course_.members().trust(from);
-  // Others that ask around, because they wait as well, are no progress.
-  if (leading() || !std::holds_alternative<round_standing>(what))
-    expiries_ = 0;
+  // Others that ask around, because they wait as well, are no progress. Nor is
+  // one that talks for ever.
+  if (++words_[from] <= most_words) {
+    course_.members().trust(from);
+    if (leading() || !std::holds_alternative<round_standing>(what))
+      expiries_ = 0;
+  }
   std::visit([&](const auto& x) { on(from, x); }, what);
   return course_.take();
 }

@@ -141,6 +141,10 @@ public:
   bool fetching() const {
     return own().fetching();
   }
+  /// Has to send what this member gets.
+  std::optional<std::size_t> holder() const {
+    return own().holder();
+  }
   /// Has asked the others where they stand, and rules on it.
   bool leading() const {
     return course_.leading();
@@ -148,6 +152,20 @@ public:
   /// It rules as soon as the others have answered.
   bool awaits_answers() const {
     return course_.awaits_answers();
+  }
+  /// The highest epoch answered, opened or obeyed; -1: none yet.
+  std::int64_t answered() const {
+    return course_.answered();
+  }
+  /// Obeys a heal: what is still to be made here, and whose means are to come.
+  bool healing() const {
+    return own().healing();
+  }
+  std::vector<std::uint32_t> to_make() const {
+    return course_.to_make();
+  }
+  std::set<std::size_t> awaited() const {
+    return ledger().awaited();
   }
   /// Can serve every mean of the round to others.
   bool holds_means() const {
@@ -184,7 +202,8 @@ private:
   std::uint64_t least_samples_;
   round_course course_;
   bool asked_around_ = false;
-  int expiries_ = 0; ///< Without progress, in a row.
+  int expiries_ = 0;            ///< Without progress, in a row.
+  std::vector<unsigned> words_; ///< Of each member.
 };
 
 } // namespace potluck

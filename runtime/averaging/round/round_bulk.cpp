@@ -114,7 +114,7 @@ void round_bulk::adopt(const chunk_ledger& ledger) {
   if (!places_)
     return; // It only serves them.
   for (auto chunk : shelf_.chunks()) {
-    if (ledger.version(chunk) == 0 || ledger.source(chunk).member != self_)
+    if (!ledger.is_own(chunk))
       continue;
     places_->place(chunk, packing::float32, shelf_.values(chunk));
     shelf_.drop(chunk);
@@ -157,7 +157,7 @@ std::optional<round_mail> round_bulk::mean_for(const chunk_ledger& ledger,
   auto body = planned ? shelf_.packed(chunk) : shared_bytes{};
   if (body.size != 0)
     head.packing = parts_.packing_of(self_);
-  else
+  else if (ledger.is_own(chunk))
     body = shelf_.values(chunk);
   if (body.size == 0 && places_)
     body = places_->bytes(chunk);

@@ -57,10 +57,6 @@ public:
   std::optional<round_mail> part_for(std::uint32_t chunk, std::size_t to);
   /// Our part of a chunk for its reducer here, once; none while it is owed.
   std::optional<offer_part> own_part(std::uint32_t chunk);
-  /// Whether a member's part of this chunk comes for the first time.
-  bool is_first(std::size_t member, std::uint32_t chunk) {
-    return come_.insert({member, chunk}).second;
-  }
   /// The reducer of a chunk here need not wait for these.
   void do_without(std::uint32_t chunk,
                   const std::vector<std::uint8_t>& members);
@@ -137,7 +133,6 @@ private:
   mean_shelf shelf_;
   /// How often each member has asked for each mean.
   std::map<std::pair<std::size_t, std::uint32_t>, unsigned> asked_;
-  std::set<std::pair<std::size_t, std::uint32_t>> come_; ///< Parts, by letter.
   std::map<std::uint32_t, own_chunk> own_chunks_;
 };
 

@@ -47,6 +47,10 @@ public:
   bool awaits_answers() const {
     return leading_ && !leader_.ruled() && !own_.healing();
   }
+  /// Chunks whose means the heal that runs has this member make.
+  std::vector<std::uint32_t> to_make() const {
+    return own_.ledger().to_make(epoch());
+  }
   /// It has ruled in any epoch.
   bool has_ruled() const {
     return leader_.has_ruled();

@@ -10,6 +10,11 @@ namespace {
 /// Heals of one leader that may come to a halt without anybody being lost: two
 /// members that cannot reach each other would keep the group for ever.
 constexpr int stalls_before_abort = 2;
+/// Members may be back late so often in one round.
+constexpr unsigned most_returns = 4;
+/// Who says that it holds the means, and has not sent them for two patiences,
+/// does not hold them for all that this leader can know.
+constexpr unsigned fetches_in_vain = 2;
 
 std::vector<std::uint64_t> samples_of(const group_contract& contract) {
   std::vector<std::uint64_t> result;
@@ -27,7 +32,9 @@ round_leader::round_leader(const group_contract& contract, const chunk_map& map,
                                                         contract.least_samples,
                                                         lines_},
       least_samples_{contract.least_samples}, keeps_majority_{keeps_majority},
-      said_(contract.members.size()), lacking_(contract.members.size(), false) {
+      said_(contract.members.size()), lacking_(contract.members.size(), false),
+      withholds_(contract.members.size(), false),
+      in_vain_(contract.members.size(), 0) {
 }
 
 round_leader::orders round_leader::settle(std::uint32_t epoch,
@@ -75,7 +82,7 @@ round_leader::orders round_leader::rule_if_all_stand(const member_roll& roll,
   std::vector<std::pair<bool, const member_stand*>> votes{
       {!own.spectator(), &own.stand()}};
   for (std::size_t i = 0; i < roll.size(); ++i) {
-    if (i == roll.self() || roll[i].lost())
+    if (i == roll.self() || roll[i].lost() || withholds_[i])
       continue;
     if (!said_[i])
       return {};
@@ -119,7 +126,8 @@ round_leader::orders round_leader::rule_if_mended(const member_roll& roll,
     return {};
   bool all = true;
   for (std::size_t i = 0; i < roll.size(); ++i) {
-    if (i == roll.self() || !roll[i].trains || !said_[i] || roll[i].lost())
+    if (i == roll.self() || !roll[i].trains || !said_[i] || roll[i].lost()
+        || withholds_[i])
       continue;
     const bool ready = said_[i]->is == standing::prepared;
     if (ready && !(said_[i]->has == own.stand().has))
@@ -146,7 +154,7 @@ round_leader::orders round_leader::heal(const member_roll& roll,
   for (std::size_t i = 0; i < roll.size(); ++i) {
     if (i == roll.self())
       reports.emplace_back(own.ledger().standings());
-    else if (said_[i] && !roll[i].lost())
+    else if (said_[i] && !roll[i].lost() && !withholds_[i])
       reports.emplace_back(said_[i]->chunks);
     else
       reports.emplace_back(std::nullopt);
@@ -178,7 +186,8 @@ round_leader::orders round_leader::rule(bool commit, const vector_mark& mean,
   bool somebody_lacks = lacks;
   holder_ = roll.self();
   auto counts = [&](std::size_t i) {
-    return i != roll.self() && !roll[i].lost() && roll[i].trains && said_[i];
+    return i != roll.self() && !roll[i].lost() && roll[i].trains && said_[i]
+           && !withholds_[i];
   };
   if (commit && !own.stand().holds(mean))
     for (std::size_t i = roll.size(); i-- > 0;)
@@ -220,8 +229,10 @@ round_leader::orders round_leader::stands(std::size_t member, member_stand what,
                                           const own_side& own) {
   const bool final = what.final();
   if (own.healing()) {
-    // Somebody whom the heal does without is back: the heal is to include it.
-    if (!said_[member] || final)
+    // Somebody whom the heal does without is back: the heal is to include it,
+    // but not again and again.
+    if (!withholds_[member]
+        && (final || (!said_[member] && returns_++ < most_returns)))
       return {settle_again{}};
     return {};
   }
@@ -262,8 +273,10 @@ round_leader::orders round_leader::expired(member_roll& roll,
         roll.suspect(i);
     return rule_if_all_stand(roll, own);
   }
-  if (own.fetching())
+  if (own.fetching()) {
+    withholds_[holder_] = ++in_vain_[holder_] >= fetches_in_vain;
     return {settle_again{holder_}};
+  }
   if (!anybody_lacks(roll))
     return {};
   // Somebody may have turned to another leader.
@@ -332,10 +345,12 @@ round_verdict round_leader::verdict(bool commit) const {
 void round_leader::fingerprint(std::string& out) const {
   append(out, ruled_ | spectators_wait_ << 1 | asked_again_ << 2
                   | overtaken_ << 3 | static_cast<std::int64_t>(stalls_) << 4);
-  append(out, static_cast<std::int64_t>(healers_ << 32 | holder_));
+  append(out,
+         static_cast<std::int64_t>(healers_ << 32 | returns_ << 16 | holder_));
   append(out, ruling_);
   for (std::size_t i = 0; i < said_.size(); ++i) {
-    out.push_back(static_cast<char>(lacking_[i] | said_[i].has_value() << 1));
+    out.push_back(static_cast<char>(lacking_[i] | said_[i].has_value() << 1
+                                    | withholds_[i] << 2 | in_vain_[i] << 3));
     if (said_[i])
       append(out, *said_[i]);
   }

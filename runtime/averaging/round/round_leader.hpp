@@ -122,7 +122,11 @@ private:
   std::vector<std::optional<member_stand>> said_; ///< In this epoch.
   /// Was told to fetch, has a line to the holder, and has not done so yet.
   std::vector<bool> lacking_;
-  bool ruled_ = false;     ///< The verdict of this epoch is out.
+  /// It claims to hold the means, and does not send them: as if it were lost.
+  std::vector<bool> withholds_;
+  std::vector<unsigned> in_vain_; ///< Fetches from each member.
+  unsigned returns_ = 0;          ///< Into heals without them.
+  bool ruled_ = false;            ///< The verdict of this epoch is out.
   bool has_ruled_ = false; ///< Or was, of another. Nothing is ruled by it.
   vector_mark ruling_;     ///< The mean that counts.
   std::size_t holder_ = 0; ///< Has it: this member if it can be.

@@ -2,18 +2,15 @@
 
 namespace potluck {
 
-round_report::round_report(const round_terms& what, const chunk_map& map,
-                           const direct_lines& lines)
-    : lines_(lines), patience_{std::chrono::milliseconds{
-                         what.contract.patience_ms}},
+round_report::round_report(const round_terms& what, const chunk_map& map)
+    : patience_{std::chrono::milliseconds{what.contract.patience_ms}},
       helpers_{map, what.plan.predicted_seconds} {
 }
 
-round_outcome round_report::outcome(const round_decision& x,
-                                    const round_agreement& agreement,
-                                    const round_bulk& bulk,
-                                    const member_watch& watch,
-                                    const round_outbox& out) const {
+round_outcome
+round_report::outcome(const round_decision& x, const round_agreement& agreement,
+                      const round_bulk& bulk, const member_watch& watch,
+                      const bulk_watch& owed, const round_outbox& out) const {
   round_outcome news;
   news.committed = x.commit;
   news.samples = x.samples;
@@ -23,7 +20,7 @@ round_outcome round_report::outcome(const round_decision& x,
     if (bulk.needs_means())
       news.mean = bulk.places().whole();
   }
-  watch.report(news, agreement.members(), bulk.map(), lines_, patience_);
+  watch.report(news, agreement.members(), owed, patience_);
   if (bulk.needs_means())
     news.stalled = helpers_.stalled(agreement.members(), agreement.ledger(),
                                     x.commit, watch.waited_for());

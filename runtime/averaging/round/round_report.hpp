@@ -13,15 +13,13 @@
 #include "runtime/averaging/round/round_bulk.hpp"
 #include "runtime/averaging/round/round_outbox.hpp"
 #include "runtime/averaging/round/round_terms.hpp"
-#include "runtime/direct_lines.hpp"
 
 namespace potluck {
 
 class round_report {
 public:
-  /// @param map Of the plan. @param lines Of the contract. Outlive this.
-  round_report(const round_terms& what, const chunk_map& map,
-               const direct_lines& lines);
+  /// @param map Of the plan. Outlives this.
+  round_report(const round_terms& what, const chunk_map& map);
 
   /// A mean of the plan has come from this member, or was made here, so long
   /// after the round began.
@@ -34,10 +32,9 @@ public:
   round_outcome outcome(const round_decision& x,
                         const round_agreement& agreement,
                         const round_bulk& bulk, const member_watch& watch,
-                        const round_outbox& out) const;
+                        const bulk_watch& owed, const round_outbox& out) const;
 
 private:
-  const direct_lines& lines_;
   duration patience_; ///< The contract's.
   helper_watch helpers_;
 };

@@ -15,11 +15,15 @@ namespace {
 using all = std::vector<progress_report>;
 
 own_history::choice ask(own_history& x, const progress_report& own,
-                        const all& others, time_point now = start + 1min) {
+                        const all& others, time_point now = start + 1min,
+                        const all& doubted = {}) {
   own_history::reports heard;
   for (auto& r : others)
     heard.push_back(&r);
-  return x.better(own, heard, now);
+  own_history::reports aside;
+  for (auto& r : doubted)
+    aside.push_back(&r);
+  return x.better(own, heard, aside, now);
 }
 
 std::vector<peer_id> names(const own_history::choice& x) {
@@ -266,6 +270,32 @@ TEST_CASE("a fork counts only by more than half of the last common contract") {
     auto all_of_them = forked;
     all_of_them.push_back(report(1, 10, 'b'));
     CHECK(ask(x, report(0, 10), all_of_them, then + 1s).donors.size() == 3);
+  }
+}
+
+TEST_CASE("a doubted member has its say, and gives nothing") {
+  const auto then = start + 59s;
+  SUBCASE("it has gone on with the one that is not doubted") {
+    auto x = bound(0, contract({{0, 10}, {1, 10}, {2, 10}}));
+    const all both{report(1, 10), report(2, 10)};
+    ask(x, report(0, 10), both, then);
+    const all other{report(2, 12)};
+    CHECK(names(ask(x, report(0, 10), other, then, {report(1, 12)}))
+          == std::vector<peer_id>{peer(2)});
+    // Where it is away it may be with this one.
+    CHECK(ask(x, report(0, 10), other, then).donors.empty());
+    CHECK(ask(x, report(0, 10), other, then, {report(1, 10)}).donors.empty());
+  }
+  SUBCASE("alone it is no donor") {
+    auto x = bound(0, contract({{0, 10}, {1, 10}}));
+    CHECK(ask(x, report(0, 10), {report(1, 10)}, then, {report(2, 12)})
+              .donors.empty());
+    CHECK(ask(x, report(0, 10), {}, then, {report(1, 12)}).donors.empty());
+  }
+  SUBCASE("nobody goes by its head") {
+    own_history x{peer(0), true};
+    CHECK(ask(x, report(0, 0), {report(1, 0)}, then, {report(2, 12)})
+              .donors.empty());
   }
 }
 

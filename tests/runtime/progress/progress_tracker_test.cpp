@@ -136,6 +136,17 @@ TEST_CASE("a claim of 2^40 samples fills no batch") {
   CHECK(x.estimated_samples(start + 11s) < 500);
 }
 
+TEST_CASE("a newcomer does not know when the others' step began") {
+  progress_tracker x{64, peer(0), 10s};
+  x.update_self(report(0, 0, 0), start);
+  x.hear(report(1, 15000, 2500), start);
+  const auto then = start + 5ms;
+  CHECK(x.believable_samples(then) < 7500); // It was there all the time.
+  x.forget_steps();
+  CHECK(x.believable_samples(then) >= 15000);
+  CHECK(x.believable_samples(then) < std::uint64_t{1} << 30);
+}
+
 TEST_CASE("what would not count in a contract fills no batch, this peer's own "
           "samples neither") {
   constexpr std::uint64_t lie = std::uint64_t{1} << 40;

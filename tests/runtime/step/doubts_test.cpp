@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include "runtime/membership/limits.hpp"
 #include "runtime/state/limits.hpp"
 #include "runtime/step/doubts.hpp"
 #include "tests/runtime/step/step_peers.hpp"
@@ -31,6 +32,34 @@ TEST_CASE("a doubt passes") {
   CHECK(x.all(start + 4s) == std::set<peer_id>{peer(1)});
   CHECK_FALSE(x.has(peer(1), start + 5s));
   CHECK(x.all(start + 5s).empty());
+}
+
+TEST_CASE("what a doubted peer reports is kept while it is connected") {
+  doubts x;
+  progress_report said;
+  said.id = peer(1);
+  said.step = 5;
+  x.heard(said, start);
+  CHECK(x.reports(start).empty());
+  x.set_aside(peer(1), 5s, start);
+  CHECK(x.reports(start).empty());
+  x.heard(said, start);
+  REQUIRE(x.reports(start + 4s).size() == 1);
+  CHECK(x.reports(start + 4s)[0]->step == 5);
+  CHECK(x.reports(start + 5s).empty());
+  SUBCASE("it says nothing more") {
+    x.set_aside(peer(1), 1h, start);
+    CHECK(x.reports(start + limits::report_max_age).size() == 1);
+    CHECK(x.reports(start + limits::report_max_age + 1s).empty());
+  }
+  SUBCASE("it leaves") {
+    x.left(peer(1));
+    CHECK(x.reports(start).empty());
+  }
+  SUBCASE("the run goes back") {
+    x.forget_reports();
+    CHECK(x.reports(start).empty());
+  }
 }
 
 TEST_CASE("each time lasts twice as long, until all is long ago") {

@@ -65,6 +65,7 @@ const std::vector<stranger_manner>& stranger_manners() {
       {"commits", "a member that says that the round counts, as it begins"},
       {"gives_up", "a member that gives each round up as it begins"},
       {"freezes", "a member that takes each round's lead and never rules"},
+      {"trickles", "a member that sends its parts one at a time"},
   };
   return manners;
 }

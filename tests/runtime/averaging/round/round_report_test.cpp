@@ -22,7 +22,8 @@ struct scene {
         bulk{what.contract, what.plan,      self,
              what.usual,    value_pool{10}, std::make_shared<round_intake>(1),
              [] {}},
-        it{what, bulk.map(), lines}, out{lines, self} {
+        owed{what.contract, bulk.map(), lines, self, 1, start},
+        it{what, bulk.map()}, out{lines, self} {
     for (std::size_t i = 0; i < 3; ++i)
       if (i != self)
         watch.joined(i);
@@ -39,7 +40,7 @@ struct scene {
   round_outcome outcome(bool commit) const {
     return it.outcome({commit, commit ? mean_number(1) : digest{},
                        commit ? std::uint64_t{2} : 0},
-                      agreement, bulk, watch, out);
+                      agreement, bulk, watch, owed, out);
   }
 
   const round_setting setting{2, 1, {1, 1, 1}};
@@ -48,6 +49,7 @@ struct scene {
   round_agreement agreement;
   round_bulk bulk;
   member_watch watch{3, start};
+  bulk_watch owed;
   round_report it;
   round_outbox out;
 };
@@ -124,6 +126,6 @@ TEST_CASE("who kept silent, how long it took, and what passed") {
   CHECK(news.taken == 2s);
   CHECK(news.bytes_received == 100);
   CHECK(news.bytes_sent == 4);
-  x.watch.heard_bulk(1, true); // Its part, which this member averages.
+  x.owed.part_came(1, 0, start); // Which this member averages.
   CHECK(x.outcome(false).silent.empty());
 }

@@ -118,12 +118,17 @@ TEST_CASE("a leader that only calls the round off has said nothing") {
     x.joined(i);
   round_verdict off;
   x.heard(0, off, false);
-  for (std::size_t i : {1, 2})
-    x.heard_bulk(i, true);
-  const direct_lines lines{contract_of({4, 0})};
   auto report = [&](const chunk_map& map) {
+    bulk_watch owed{contract_of({4, 0}),
+                    map,
+                    direct_lines{contract_of({4, 0})},
+                    3,
+                    0,
+                    start};
+    for (std::size_t i : {1, 2})
+      owed.part_came(i, 3, start);
     round_outcome news;
-    x.report(news, roll, map, lines, 5s);
+    x.report(news, roll, owed, 5s);
     return news;
   };
   CHECK_FALSE(report(own).watched); // It has not waited for long.
@@ -146,7 +151,9 @@ TEST_CASE("who brings nothing is silent when it does not say where it stands") {
   x.joined(2);
   auto silent = [&] {
     round_outcome news;
-    x.report(news, roll, {3, 1, {1, 1, 1}}, direct_lines{contract}, 5s);
+    const bulk_watch owed{
+        contract, {3, 1, {1, 1, 1}}, direct_lines{contract}, 0, 0, start};
+    x.report(news, roll, owed, 5s);
     return news.silent;
   };
   x.at(start + 5s);
@@ -168,12 +175,13 @@ TEST_CASE("what a member says is not the part that it owes") {
     x.joined(i);
     x.heard(i, round_prepared{}, false);
   }
-  x.heard_bulk(1, false);
-  x.heard_bulk(2, true);
+  x.heard_bulk(1);
   x.at(start + 5s);
   auto silent = [&](const chunk_map& map) {
+    bulk_watch owed{contract, map, lines, 0, 0, start};
+    owed.part_came(2, 0, start);
     round_outcome news;
-    x.report(news, roll, map, lines, 5s);
+    x.report(news, roll, owed, 5s);
     return news.silent;
   };
   CHECK(silent({4, 1, {1, 1, 1, 1}}) == std::vector<std::size_t>{1});

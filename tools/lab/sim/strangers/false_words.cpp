@@ -2,6 +2,8 @@
 // not so.
 
 #include <algorithm>
+#include <memory>
+#include <vector>
 
 #include "tools/lab/sim/strangers/manner.hpp"
 
@@ -49,7 +51,7 @@ public:
       if (own != all.end())
         for (auto* to : me.open_lines())
           if (to->self == on.self)
-            begins(me, *to, start->contract.group,
+            begins(me, *to, start->contract,
                    static_cast<std::uint32_t>(own - all.begin()));
     }
   }
@@ -57,8 +59,8 @@ public:
 protected:
   /// A round that it is in has begun; for each of its lines.
   /// @param place Its index in the contract.
-  virtual void begins(stranger& me, const line& to, const group_id& group,
-                      std::uint32_t place)
+  virtual void begins(stranger& me, const line& to,
+                      const group_contract& contract, std::uint32_t place)
       = 0;
 
 private:
@@ -83,11 +85,11 @@ private:
 /// Takes the lead of each round as it begins, as if the leader were lost, and
 /// calls it off.
 class calls_off : public false_words {
-  void begins(stranger& me, const line& to, const group_id& group,
+  void begins(stranger& me, const line& to, const group_contract& contract,
               std::uint32_t place) override {
-    me.say(to, round_settle{group, place});
+    me.say(to, round_settle{contract.group, place});
     round_verdict off;
-    off.group = group;
+    off.group = contract.group;
     off.epoch = place;
     me.say(to, off);
   }
@@ -96,10 +98,10 @@ class calls_off : public false_words {
 /// Says that it has all means, which are others than everybody else's, and
 /// sends nothing.
 class made_up_means : public false_words {
-  void begins(stranger& me, const line& to, const group_id& group,
+  void begins(stranger& me, const line& to, const group_contract& contract,
               std::uint32_t) override {
     round_prepared x;
-    x.group = group;
+    x.group = contract.group;
     for (auto& byte : x.mean.bytes)
       byte = static_cast<std::uint8_t>(1 + me.chance().below(255));
     x.least_samples = x.most_samples = 256;
@@ -109,9 +111,9 @@ class made_up_means : public false_words {
 
 /// Sends nothing, and says all the time that it has all means.
 class talks : public false_words {
-  void begins(stranger&, const line&, const group_id& group,
+  void begins(stranger&, const line&, const group_contract& contract,
               std::uint32_t) override {
-    group_ = group;
+    group_ = contract.group;
   }
   void tries(stranger& me) override {
     false_words::tries(me);
@@ -129,10 +131,10 @@ class talks : public false_words {
 
 /// Says as each round begins that means are committed which nobody made.
 class commits : public false_words {
-  void begins(stranger& me, const line& to, const group_id& group,
+  void begins(stranger& me, const line& to, const group_contract& contract,
               std::uint32_t) override {
     round_standing x;
-    x.group = group;
+    x.group = contract.group;
     x.standing = standing::committed;
     x.mean.bytes.fill(7);
     x.least_samples = x.most_samples = 256;
@@ -142,10 +144,10 @@ class commits : public false_words {
 
 /// Says as each round begins that it has given it up.
 class gives_up : public false_words {
-  void begins(stranger& me, const line& to, const group_id& group,
+  void begins(stranger& me, const line& to, const group_contract& contract,
               std::uint32_t) override {
     round_standing x;
-    x.group = group;
+    x.group = contract.group;
     x.standing = standing::aborted;
     me.say(to, x);
   }
@@ -153,10 +155,46 @@ class gives_up : public false_words {
 
 /// Takes the lead of each round as it begins, and never rules.
 class freezes : public false_words {
-  void begins(stranger& me, const line& to, const group_id& group,
+  void begins(stranger& me, const line& to, const group_contract& contract,
               std::uint32_t place) override {
-    me.say(to, round_settle{group, place});
+    me.say(to, round_settle{contract.group, place});
   }
+};
+
+/// Sends its parts one at a time, for each chunk to everybody, who is its
+/// reducer or not.
+class trickles : public false_words {
+  void begins(stranger&, const line&, const group_contract& contract,
+              std::uint32_t place) override {
+    if (contract_.group == contract.group)
+      return; // For another of its lines.
+    contract_ = contract;
+    samples_ = contract.members[place].samples;
+    next_ = 0;
+  }
+  void tries(stranger& me) override {
+    false_words::tries(me);
+    const auto first = std::uint64_t{next_} * contract_.chunk_values;
+    if (contract_.group.empty() || first >= contract_.gradient_values)
+      return;
+    const auto values = std::make_shared<std::vector<float>>(
+        std::min(contract_.gradient_values - first,
+                 std::uint64_t{contract_.chunk_values}));
+    // Honest but for the time that it takes: of each sample one is counted.
+    values->front() = static_cast<float>(samples_);
+    chunk_part x;
+    x.group = contract_.group;
+    x.chunk = next_++;
+    x.samples = samples_;
+    for (auto* on : me.open_lines())
+      me.say(*on, x,
+             {values, reinterpret_cast<const std::uint8_t*>(values->data()),
+              values->size() * sizeof(float)});
+  }
+
+  group_contract contract_;
+  std::uint64_t samples_ = 0;
+  std::uint32_t next_ = 0; ///< Chunk.
 };
 
 } // namespace
@@ -178,6 +216,9 @@ owned_manner make_gives_up() {
 }
 owned_manner make_freezes() {
   return std::make_unique<freezes>();
+}
+owned_manner make_trickles() {
+  return std::make_unique<trickles>();
 }
 
 } // namespace potluck::simulation

@@ -76,5 +76,6 @@ owned_manner make_talks();
 owned_manner make_commits();
 owned_manner make_gives_up();
 owned_manner make_freezes();
+owned_manner make_trickles();
 
 } // namespace potluck::simulation

@@ -34,6 +34,7 @@ owned_manner make_manner(const std::string& name) {
       {"commits", make_commits},
       {"gives_up", make_gives_up},
       {"freezes", make_freezes},
+      {"trickles", make_trickles},
   };
   const auto found = makers.find(name);
   if (found == makers.end())
