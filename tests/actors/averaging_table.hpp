@@ -11,6 +11,7 @@
 
 #include "actors/averager.hpp"
 #include "messages/codec.hpp"
+#include "runtime/planning/planner.hpp"
 #include "tests/actors/node.hpp"
 
 namespace potluck::averaging {
