@@ -15,9 +15,9 @@ constexpr std::uint32_t highest_epoch = max_epochs / 2;
 /// the leader's action arrives before the others suspect it.
 constexpr int expiries_before_suspicion = 2;
 
-/// Of one member in one round that end suspicions. An honest one needs four,
-/// and five for each time that somebody is lost.
-constexpr unsigned most_words = 64;
+/// Of one member in one round that end suspicions. An honest one needs two, and
+/// three each time that somebody is lost.
+constexpr unsigned most_words = 16;
 
 } // namespace
 
@@ -161,11 +161,11 @@ round_agreement::actions round_agreement::receive(const peer_id& id,
     return {};
   // Others that ask around, because they wait as well, are no progress. Nor is
   // one that talks for ever.
-  if (++words_[from] <= most_words) {
+  const bool heeded = leading() || ++words_[from] <= most_words;
+  if (heeded)
     course_.members().trust(from);
-    if (leading() || !std::holds_alternative<round_standing>(what))
-      expiries_ = 0;
-  }
+  if (heeded && (leading() || !std::holds_alternative<round_standing>(what)))
+    expiries_ = 0;
   std::visit([&](const auto& x) { on(from, x); }, what);
   return course_.take();
 }
