@@ -15,8 +15,9 @@
 
 namespace potluck::limits {
 
-/// Once a member's answers were observed it is waited for by these, no less
-/// than this: a batch under way, and one that a busy machine stretches.
+/// Once a member's answers were observed it is waited for by these, for a batch
+/// longer than usual at least, and no less than this: a batch under way, and
+/// one that a busy machine stretches.
 constexpr auto answer_floor = 2 * longest_batch;
 
 } // namespace potluck::limits
@@ -77,7 +78,8 @@ public:
     duration how_long{0};     ///< the last of them by so much.
   };
   /// The group is waited for no more. Later than most is who has answered so
-  /// long after half of all, this peer included, or not at all.
+  /// long after half of all, this peer included, or not at all. Of two the one
+  /// that has answered is not: its line may be long.
   /// @param unanswered Trainers that have not.
   lateness late(const std::vector<peer_id>& unanswered, duration free,
                 time_point now) const {
@@ -93,7 +95,8 @@ public:
     std::sort(sorted.begin(), sorted.end());
     const auto usual = sorted[(sorted.size() - 1) / 2] + free;
     for (const auto& [id, took] : all)
-      if (took > usual && id != self_) {
+      if (took > usual && id != self_
+          && (all.size() > 2 || answered_.count(id) == 0)) {
         result.who.push_back(id);
         result.how_long = std::max(result.how_long, took - usual);
       }
@@ -102,8 +105,8 @@ public:
 
 private:
   static deadline_estimator estimator() {
-    return deadline_estimator{
-        {limits::answer_floor, limits::answer_cap, limits::answer_cap}};
+    return deadline_estimator{{limits::answer_floor, limits::answer_cap,
+                               limits::answer_cap, limits::longest_batch}};
   }
 
   peer_id self_;

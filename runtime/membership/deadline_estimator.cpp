@@ -60,7 +60,8 @@ duration deadline_estimator::patience(const peer_id& who,
   const auto& x = at->second;
   auto wait = x.own.count() < observed_durations::enough
                   ? std::max(prior(start), 3 * x.own.median())
-                  : x.own.deadline(how_.floor, how_.cap);
+                  : std::max(x.own.deadline(how_.floor, how_.cap),
+                             x.own.median() + how_.margin);
   for (unsigned i = 0; i < x.expiries && wait < how_.cap; ++i)
     wait *= 2;
   return std::min(wait, how_.cap);

@@ -6,7 +6,8 @@
 ///
 /// The deadline of a peer is
 ///
-///     clamp(median + 6 * 1.4826 * spread, floor, cap) * 2^expiries, up to cap
+///     clamp(median + max(6 * 1.4826 * spread, margin), floor, cap)
+///         * 2^expiries, up to cap
 ///
 /// over its own last observations (`observed_durations`); while it has fewer
 /// than four, over those of everybody, and three times its own median where
@@ -39,6 +40,9 @@ public:
     duration cap;
     /// Before anybody was observed.
     duration start;
+    /// A deadline is at least so long after the median, however regular all
+    /// was.
+    duration margin = duration::zero();
   };
 
   /// Throws std::invalid_argument unless 0 < floor <= start <= cap.

@@ -65,6 +65,29 @@ TEST_CASE("a leader waits for newcomers as long as a batch may take, and for "
   CHECK(x.of(7s) == 7s);
 }
 
+TEST_CASE("however regular answers are, the next may wait for a batch") {
+  // Over lines of two seconds each way: the spread is next to nothing.
+  leader x;
+  for (int i = 0; i < 8; ++i)
+    x.round(4s, 0);
+  CHECK(x.of(1s) == 4s + limits::longest_batch);
+}
+
+TEST_CASE("of two that make a group the one that answers is not late") {
+  answer_patience x{peer(1)};
+  const std::vector<contact> other{{peer(2), {}}};
+  const time_point now{1h};
+  x.begin(group(1), other, now);
+  x.frozen(group(1), now + 10ms);
+  SUBCASE("it has a long line") {
+    x.answered(peer(2), yes(1), group(1), now + 4s);
+    CHECK(x.late({}, 1s, now + 4s).who.empty());
+  }
+  SUBCASE("it says nothing") {
+    CHECK(x.late({peer(2)}, 1s, now + 4s).who == std::vector<peer_id>{peer(2)});
+  }
+}
+
 TEST_CASE("one who answers late is given more time, one who is silent is not") {
   leader x;
   for (int i = 0; i < 8; ++i)
