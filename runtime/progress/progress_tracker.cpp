@@ -15,7 +15,8 @@ std::uint64_t add(std::uint64_t a, std::uint64_t b) {
 }
 
 /// A peer that takes over a state does not know when others began the step from
-/// it. They may have waited so long for peers that fetch it, and computed.
+/// it. They may have waited so long for peers that fetch it (a peer alone does:
+/// runtime/step/entering.hpp), and computed.
 constexpr auto longest_entry = std::chrono::seconds{60};
 
 /// Whether it says anything new of how far a step is.
@@ -25,6 +26,10 @@ bool is_news(const progress_report& x, const progress_report& before) {
 }
 
 } // namespace
+
+bool averages(const progress_report& x) {
+  return x.role == role::trainer && !x.contributes && x.phase != phase::joining;
+}
 
 progress_tracker::progress_tracker(std::uint64_t target_batch,
                                    const peer_id& self, duration silent_after)
@@ -69,8 +74,7 @@ bool progress_tracker::counts(const heard& x, time_point now) const {
 }
 
 bool progress_tracker::accompanies(const progress_report& x) const {
-  return x.role == role::trainer && !x.contributes && x.phase != phase::joining
-         && x.phase != phase::finished && x.step == self_.step
+  return averages(x) && x.phase != phase::finished && x.step == self_.step
          && x.state == self_.state;
 }
 
@@ -105,8 +109,7 @@ std::vector<const progress_report*>
 progress_tracker::averaging(time_point now) const {
   std::vector<const progress_report*> result;
   for (const auto& [id, x] : others_)
-    if (counts(x, now) && x.report.role == role::trainer
-        && !x.report.contributes && x.report.phase != phase::joining)
+    if (counts(x, now) && averages(x.report))
       result.push_back(&x.report);
   return result;
 }

@@ -18,6 +18,10 @@
 
 namespace potluck {
 
+/// It says that it is a trainer that averages, wherever it stands: contributors
+/// get their states from members.
+bool averages(const progress_report& x);
+
 class progress_tracker {
 public:
   /// Peers remembered at most; beyond, the one heard longest ago is forgotten.
@@ -78,7 +82,7 @@ public:
 
   /// What others can have, at most.
   speed_book speeds(time_point now) const {
-    return speeds_since(now - held_since_, now);
+    return speeds_since(computing(now), now);
   }
   /// What one member may bring to a group of this step.
   std::uint64_t believable_samples(time_point now) const;

@@ -1,7 +1,6 @@
 #include "runtime/step/company.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "runtime/step/step_news.hpp"
@@ -95,12 +94,9 @@ company::doubted_trainers(time_point now) const {
   for (const auto& [id, x] : known_.reports())
     if (trials_.out(id, now))
       result.push_back(&x);
-  const auto averages = [](const auto* x) {
-    return x->role == role::trainer && !x->contributes
-           && x->phase != phase::joining;
-  };
   result.erase(
-      std::remove_if(result.begin(), result.end(), std::not_fn(averages)),
+      std::remove_if(result.begin(), result.end(),
+                     [](const auto* x) { return !potluck::averages(*x); }),
       result.end());
   return result;
 }

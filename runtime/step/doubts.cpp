@@ -9,10 +9,11 @@
 
 namespace potluck {
 
-void doubts::set_aside(const peer_id& who, duration how_long, time_point now) {
+void doubts::set_aside(const peer_id& who, duration how_long, time_point now,
+                       bool contradicted) {
   auto& x = aside_[who];
   x.until = now + how_long;
-  x.contradicted = false;
+  x.contradicted = contradicted;
 }
 
 std::chrono::seconds doubts::set_aside_longer(const peer_id& who,
@@ -26,8 +27,7 @@ std::chrono::seconds doubts::set_aside_longer(const peer_id& who,
     known.times = 0;
   auto wait = first * (1 << std::min(known.times, limits::most_doublings));
   known = {known.times + 1, now};
-  set_aside(who, wait, now);
-  aside_[who].contradicted = contradicted;
+  set_aside(who, wait, now, contradicted);
   return wait;
 }
 

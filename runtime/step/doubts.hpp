@@ -34,7 +34,9 @@ class doubts {
 public:
   using verdict = std::pair<peer_id, std::chrono::seconds>;
 
-  void set_aside(const peer_id& who, duration how_long, time_point now);
+  /// @param contradicted As in `set_aside_longer`.
+  void set_aside(const peer_id& who, duration how_long, time_point now,
+                 bool contradicted = false);
   /// For twice as long as last time, if that was lately.
   /// @param contradicted By what others say: honest or not, so it may lead a
   ///     group of its own.

@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "runtime/packing/packing.hpp"
 #include "tests/actors/averaging_table.hpp"
 
 using namespace potluck;
@@ -69,8 +70,7 @@ struct trickle {
 
   static shared_bytes shared(std::vector<float> x) {
     const auto owner = std::make_shared<std::vector<float>>(std::move(x));
-    return {owner, reinterpret_cast<const std::uint8_t*>(owner->data()),
-            owner->size() * sizeof(float)};
+    return packed_body(packing::float32, owner, owner->data(), owner->size());
   }
   static shared_bytes copy_of(const shared_bytes& x) {
     const auto* from = reinterpret_cast<const float*>(x.data);

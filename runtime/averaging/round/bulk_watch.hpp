@@ -64,11 +64,11 @@ public:
   bool brought_nothing(std::size_t member) const {
     return owed(member) && missing_.at(member) == own_.count;
   }
-  /// It has held the round up,
+  /// It has held the round up.
   bool is_late(std::size_t member) const {
     return late_.count(member) != 0;
   }
-  /// and nothing else is known to.
+  /// Somebody has.
   bool any_late() const {
     return !late_.empty();
   }

@@ -157,13 +157,15 @@ public:
   std::int64_t answered() const {
     return course_.answered();
   }
-  /// Obeys a heal: what is still to be made here, and whose means are to come.
+  /// Obeys a heal, and knows of nothing newer.
   bool healing() const {
     return own().healing();
   }
+  /// Chunks whose means the heal has this member make, and that are not made.
   std::vector<std::uint32_t> to_make() const {
     return course_.to_make();
   }
+  /// Members from which means are still to come.
   std::set<std::size_t> awaited() const {
     return ledger().awaited();
   }

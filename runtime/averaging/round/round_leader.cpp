@@ -33,7 +33,6 @@ round_leader::round_leader(const group_contract& contract, const chunk_map& map,
                                                         lines_},
       least_samples_{contract.least_samples}, keeps_majority_{keeps_majority},
       said_(contract.members.size()), lacking_(contract.members.size(), false),
-      withholds_(contract.members.size(), false),
       in_vain_(contract.members.size(), 0) {
 }
 
@@ -82,7 +81,7 @@ round_leader::orders round_leader::rule_if_all_stand(const member_roll& roll,
   std::vector<std::pair<bool, const member_stand*>> votes{
       {!own.spectator(), &own.stand()}};
   for (std::size_t i = 0; i < roll.size(); ++i) {
-    if (i == roll.self() || roll[i].lost() || withholds_[i])
+    if (i == roll.self() || is_out(i, roll))
       continue;
     if (!said_[i])
       return {};
@@ -126,8 +125,7 @@ round_leader::orders round_leader::rule_if_mended(const member_roll& roll,
     return {};
   bool all = true;
   for (std::size_t i = 0; i < roll.size(); ++i) {
-    if (i == roll.self() || !roll[i].trains || !said_[i] || roll[i].lost()
-        || withholds_[i])
+    if (i == roll.self() || !roll[i].trains || !said_[i] || is_out(i, roll))
       continue;
     const bool ready = said_[i]->is == standing::prepared;
     if (ready && !(said_[i]->has == own.stand().has))
@@ -154,7 +152,7 @@ round_leader::orders round_leader::heal(const member_roll& roll,
   for (std::size_t i = 0; i < roll.size(); ++i) {
     if (i == roll.self())
       reports.emplace_back(own.ledger().standings());
-    else if (said_[i] && !roll[i].lost() && !withholds_[i])
+    else if (said_[i] && !is_out(i, roll))
       reports.emplace_back(said_[i]->chunks);
     else
       reports.emplace_back(std::nullopt);
@@ -186,8 +184,7 @@ round_leader::orders round_leader::rule(bool commit, const vector_mark& mean,
   bool somebody_lacks = lacks;
   holder_ = roll.self();
   auto counts = [&](std::size_t i) {
-    return i != roll.self() && !roll[i].lost() && roll[i].trains && said_[i]
-           && !withholds_[i];
+    return i != roll.self() && !is_out(i, roll) && roll[i].trains && said_[i];
   };
   if (commit && !own.stand().holds(mean))
     for (std::size_t i = roll.size(); i-- > 0;)
@@ -231,7 +228,7 @@ round_leader::orders round_leader::stands(std::size_t member, member_stand what,
   if (own.healing()) {
     // Somebody whom the heal does without is back: the heal is to include it,
     // but not again and again.
-    if (!withholds_[member]
+    if (in_vain_[member] < fetches_in_vain
         && (final || (!said_[member] && returns_++ < most_returns)))
       return {settle_again{}};
     return {};
@@ -274,7 +271,7 @@ round_leader::orders round_leader::expired(member_roll& roll,
     return rule_if_all_stand(roll, own);
   }
   if (own.fetching()) {
-    withholds_[holder_] = ++in_vain_[holder_] >= fetches_in_vain;
+    ++in_vain_[holder_];
     return {settle_again{holder_}};
   }
   if (!anybody_lacks(roll))
@@ -321,6 +318,10 @@ std::vector<std::size_t> round_leader::odd_ones(const vector_mark& own) const {
   return alike >= result.size() ? result : std::vector<std::size_t>{};
 }
 
+bool round_leader::is_out(std::size_t member, const member_roll& roll) const {
+  return roll[member].lost() || in_vain_[member] >= fetches_in_vain;
+}
+
 bool round_leader::has_majority(const member_roll& roll) const {
   return !keeps_majority_ || roll.samples_alive() >= least_samples_;
 }
@@ -350,7 +351,7 @@ void round_leader::fingerprint(std::string& out) const {
   append(out, ruling_);
   for (std::size_t i = 0; i < said_.size(); ++i) {
     out.push_back(static_cast<char>(lacking_[i] | said_[i].has_value() << 1
-                                    | withholds_[i] << 2 | in_vain_[i] << 3));
+                                    | in_vain_[i] << 2));
     if (said_[i])
       append(out, *said_[i]);
   }

@@ -108,6 +108,9 @@ private:
   orders rule_on(const vector_mark& mean, const member_roll& roll,
                  const own_side& own);
   orders heal(const member_roll& roll, const own_side& own);
+  /// It is lost; or it claims to hold the means and does not send them, which
+  /// is as if it were.
+  bool is_out(std::size_t member, const member_roll& roll) const;
   bool has_majority(const member_roll& roll) const;
   bool anybody_lacks(const member_roll& roll) const;
   round_verdict verdict(bool commit) const;
@@ -122,8 +125,6 @@ private:
   std::vector<std::optional<member_stand>> said_; ///< In this epoch.
   /// Was told to fetch, has a line to the holder, and has not done so yet.
   std::vector<bool> lacking_;
-  /// It claims to hold the means, and does not send them: as if it were lost.
-  std::vector<bool> withholds_;
   std::vector<unsigned> in_vain_; ///< Fetches from each member.
   unsigned returns_ = 0;          ///< Into heals without them.
   bool ruled_ = false;            ///< The verdict of this epoch is out.

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/packing/packing.hpp"
 #include "tools/lab/sim/strangers/manner.hpp"
 
 namespace potluck::simulation {
@@ -186,10 +187,10 @@ class trickles : public false_words {
     x.group = contract_.group;
     x.chunk = next_++;
     x.samples = samples_;
+    const auto body
+        = packed_body(packing::float32, values, values->data(), values->size());
     for (auto* on : me.open_lines())
-      me.say(*on, x,
-             {values, reinterpret_cast<const std::uint8_t*>(values->data()),
-              values->size() * sizeof(float)});
+      me.say(*on, x, body);
   }
 
   group_contract contract_;
