@@ -11,7 +11,7 @@ namespace potluck {
 namespace {
 
 template <class T, class... Ts>
-constexpr bool is_one_of = (std::is_same_v<T, Ts> || ...);
+constexpr bool is_among = (std::is_same_v<T, Ts> || ...);
 
 /// Carries out an action: who gets it, and how.
 struct carrier {
@@ -26,25 +26,25 @@ struct carrier {
 
   template <class T>
   void operator()(T& x) const {
-    if constexpr (is_one_of<T, compute_batch, lend_gradient, drop_gradient,
-                            set_gradient_aside, take_gradient_back, apply_mean,
-                            add_gradient, terms_known>)
+    if constexpr (is_among<T, compute_batch, lend_gradient, drop_gradient,
+                           set_gradient_aside, take_gradient_back, apply_mean,
+                           add_gradient, terms_known>)
       send(to.compute, x);
-    else if constexpr (is_one_of<T, matchmaking_facts, lead_group,
-                                 gradient_frozen>)
+    else if constexpr (is_among<T, matchmaking_facts, lead_group,
+                                gradient_frozen>)
       send(to.matchmaking, x);
-    else if constexpr (is_one_of<T, begin_round, member_withdrew>)
+    else if constexpr (is_among<T, begin_round, member_withdrew>)
       send(to.averager, x);
-    else if constexpr (is_one_of<T, gather_contributions, contribution_taken,
-                                 hand_over>)
+    else if constexpr (is_among<T, gather_contributions, contribution_taken,
+                                hand_over>)
       send(to.cell, x);
-    else if constexpr (is_one_of<T, fetch_state, go_back, report_heard,
-                                 mean_applied, save_checkpoint_now,
-                                 may_be_saved>)
+    else if constexpr (is_among<T, fetch_state, go_back, report_heard,
+                                mean_applied, save_checkpoint_now,
+                                may_be_saved>)
       send(to.state_keeper, x);
-    else if constexpr (is_one_of<T, step_signed>)
+    else if constexpr (is_among<T, step_signed>)
       send(to.history_keeper, x);
-    else if constexpr (is_one_of<T, own_report>)
+    else if constexpr (is_among<T, own_report>)
       send(to.roster, x);
     else
       send(to.observer, x); // event, run_status, peer_over

@@ -55,8 +55,8 @@ private:
   std::int64_t heads_;
 };
 
-std::unique_ptr<network> build(const kind_settings& settings,
-                               const network_surroundings&) {
+std::unique_ptr<network> build_albert(const kind_settings& settings,
+                                      const network_surroundings&) {
   return std::make_unique<albert>(settings);
 }
 
@@ -68,7 +68,7 @@ model_kind albert_kind() {
       "intermediate-size", "Width of the feed-forward part", {1, 16384}, 512));
   return {"albert",          "a masked language model (Lan et al. 2019)",
           masked_text(),     false,
-          settings,          build,
+          settings,          build_albert,
           problem_with_heads};
 }
 

@@ -44,8 +44,8 @@ private:
   std::int64_t heads_;
 };
 
-std::unique_ptr<network> build(const kind_settings& settings,
-                               const network_surroundings& around) {
+std::unique_ptr<network> build_albert_dmoe(const kind_settings& settings,
+                                           const network_surroundings& around) {
   return std::make_unique<albert_dmoe>(settings, around);
 }
 
@@ -55,7 +55,7 @@ model_kind albert_dmoe_kind() {
   return {
       "albert-dmoe",     "albert with a mixture of experts on other machines",
       masked_text(),     true,
-      albert_settings(), build,
+      albert_settings(), build_albert_dmoe,
       problem_with_heads};
 }
 

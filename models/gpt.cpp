@@ -76,8 +76,8 @@ private:
   std::int64_t heads_;
 };
 
-std::unique_ptr<network> build(const kind_settings& settings,
-                               const network_surroundings&) {
+std::unique_ptr<network> build_gpt(const kind_settings& settings,
+                                   const network_surroundings&) {
   return std::make_unique<gpt>(settings);
 }
 
@@ -94,7 +94,7 @@ model_kind gpt_kind() {
            model_setting("layers", "Layers", {1, 128}, 4),
            model_setting("heads", "Attention heads; must divide hidden-size",
                          {1, 16384}, 4)},
-          build,
+          build_gpt,
           problem_with_heads};
 }
 

@@ -45,8 +45,8 @@ private:
   std::vector<expert_mixture> mixtures_;
 };
 
-std::unique_ptr<network> build(const kind_settings& settings,
-                               const network_surroundings& around) {
+std::unique_ptr<network> build_mnist_dmoe(const kind_settings& settings,
+                                          const network_surroundings& around) {
   return std::make_unique<mnist_dmoe>(settings, around);
 }
 
@@ -60,7 +60,7 @@ model_kind mnist_dmoe_kind() {
           {model_setting("hidden-size", "Width of the layers", {1, 16384}, 128),
            model_setting("layers", "Mixtures between input and output",
                          {1, 128}, 4)},
-          build};
+          build_mnist_dmoe};
 }
 
 } // namespace potluck

@@ -51,8 +51,8 @@ private:
   std::uint32_t layers_;
 };
 
-std::unique_ptr<network> build(const kind_settings& settings,
-                               const network_surroundings&) {
+std::unique_ptr<network> build_mnist_ffn(const kind_settings& settings,
+                                         const network_surroundings&) {
   return std::make_unique<mnist_ffn>(settings);
 }
 
@@ -68,7 +68,7 @@ model_kind mnist_ffn_kind() {
        model_setting("intermediate-size", "Width inside of each layer",
                      {1, 16384}, 512),
        model_setting("layers", "Layers between input and output", {1, 128}, 4)},
-      build};
+      build_mnist_ffn};
 }
 
 } // namespace potluck

@@ -34,43 +34,6 @@ double since(clock::time_point began) {
   return std::chrono::duration<double>(clock::now() - began).count();
 }
 
-/// A model of text.
-struct raced_model {
-  model_kind what;
-  setting_kind declared;
-  run_settings run;
-
-  explicit raced_model(const run_settings& settings)
-      : what(settings.model == "gpt" ? gpt_kind() : albert_kind()),
-        declared(declared_by(what)), run(settings) {
-    if (run.model != what.name)
-      throw std::runtime_error("there is no race for the model " + run.model);
-  }
-
-  kind_settings settings() const {
-    return {declared, run};
-  }
-  std::unique_ptr<network> make_network() const {
-    return what.build(settings(), {});
-  }
-  std::unique_ptr<sample_source> make_samples() const {
-    const auto vocabulary = settings().small("vocabulary");
-    const auto length = settings().small("sequence-length");
-    random_stream chance(7);
-    std::vector<std::int32_t> text(text_tokens);
-    for (auto& token : text)
-      token = static_cast<std::int32_t>(
-          special_token::count
-          + chance.below(vocabulary - special_token::count));
-    if (run.model == "gpt")
-      return make_next_token_source(
-          token_windows(std::move(text), length, vocabulary));
-    return make_masked_source(
-        sample_stream(std::move(text), length, vocabulary,
-                      settings().real("mask-probability")));
-  }
-};
-
 /// Of the parameters of this number.
 digest state_named(std::uint64_t number) {
   return digest_of(&number, sizeof number);
@@ -89,8 +52,45 @@ computing_options options_of(const race_workload& what) {
 } // namespace
 
 struct trainer_race::contest {
+  /// A model of text.
+  struct text_model {
+    model_kind what;
+    setting_kind declared;
+    run_settings run;
+
+    explicit text_model(const run_settings& settings)
+        : what(settings.model == "gpt" ? gpt_kind() : albert_kind()),
+          declared(declared_by(what)), run(settings) {
+      if (run.model != what.name)
+        throw std::runtime_error("there is no race for the model " + run.model);
+    }
+
+    kind_settings settings() const {
+      return {declared, run};
+    }
+    std::unique_ptr<network> make_network() const {
+      return what.build(settings(), {});
+    }
+    std::unique_ptr<sample_source> make_samples() const {
+      const auto vocabulary = settings().small("vocabulary");
+      const auto length = settings().small("sequence-length");
+      random_stream chance(7);
+      std::vector<std::int32_t> text(text_tokens);
+      for (auto& token : text)
+        token = static_cast<std::int32_t>(
+            special_token::count
+            + chance.below(vocabulary - special_token::count));
+      if (run.model == "gpt")
+        return make_next_token_source(
+            token_windows(std::move(text), length, vocabulary));
+      return make_masked_source(
+          sample_stream(std::move(text), length, vocabulary,
+                        settings().real("mask-probability")));
+    }
+  };
+
   computing_options how;
-  raced_model raced;
+  text_model raced;
   std::unique_ptr<network> model;
   std::unique_ptr<sample_source> samples;
   std::uint32_t micro_batch;

@@ -8,8 +8,8 @@ namespace potluck {
 
 namespace {
 
-constexpr std::uint8_t format_version = 1;
-constexpr char signing_domain[] = "potluck delegate\n";
+constexpr std::uint8_t claim_format = 1;
+constexpr char delegation_domain[] = "potluck delegate\n";
 const std::string prefix = "potluck-delegate";
 
 void append(std::string& out, const delegation& x) {
@@ -29,7 +29,7 @@ delegation read_one(byte_reader& in) {
 }
 
 std::string signed_bytes(const delegation& x) {
-  std::string bytes = signing_domain;
+  std::string bytes = delegation_domain;
   append_id(bytes, x.machine);
   append_little_endian(bytes, x.until_ms);
   return bytes;
@@ -62,7 +62,7 @@ std::string problem_with(const delegation& x, const peer_id& machine,
 }
 
 std::string to_text(const delegation& x) {
-  std::string bytes(1, static_cast<char>(format_version));
+  std::string bytes(1, static_cast<char>(claim_format));
   append(bytes, x);
   return to_checked_text(prefix, bytes);
 }
@@ -75,14 +75,14 @@ expected<delegation> read_delegation(std::string_view text) {
   byte_reader all{checked.bytes};
   const auto version = all.integer<std::uint8_t>();
   auto x = read_one(all);
-  if (version != format_version || !all.done())
+  if (version != claim_format || !all.done())
     return failure{"This is no delegation that this version of Potluck knows; "
                    "make it with the same version."};
   return x;
 }
 
 std::string to_bytes(const admission_claim& x) {
-  std::string bytes(1, static_cast<char>(format_version));
+  std::string bytes(1, static_cast<char>(claim_format));
   append_id(bytes, x.code);
   bytes += static_cast<char>(x.of ? 1 : 0);
   if (x.of)
@@ -102,7 +102,7 @@ expected<admission_claim> read_claim(std::string_view bytes) {
     x.of = read_one(all);
   x.words = all.bytes(all.integer<std::uint16_t>());
   x.last = all.bytes(all.integer<std::uint16_t>());
-  if (version != format_version || delegated > 1 || !all.done()
+  if (version != claim_format || delegated > 1 || !all.done()
       || x.words.size() > max_claim_words
       || x.last.size() > max_admission_bytes)
     return failure{"is none that this version of Potluck knows"};

@@ -12,11 +12,11 @@ namespace {
 using relation = linear_program::relation;
 using terms = std::vector<std::pair<std::size_t, double>>;
 
-constexpr std::size_t absent = 0;
+constexpr std::size_t no_column = 0;
 
 class builder {
 public:
-  builder(const network& net, const computing_question& question)
+  builder(const peer_network& net, const computing_question& question)
       : net_(net), question_(question), n_(net.size()) {
     columns();
     program_.emplace(columns_);
@@ -48,10 +48,10 @@ private:
   }
 
   void columns() {
-    reduce_.assign(n_, absent);
-    choice_.assign(n_, absent);
-    excused_.assign(n_, absent);
-    mean_.assign(n_, std::vector<std::size_t>(n_, absent));
+    reduce_.assign(n_, no_column);
+    choice_.assign(n_, no_column);
+    excused_.assign(n_, no_column);
+    mean_.assign(n_, std::vector<std::size_t>(n_, no_column));
     part_ = mean_;
     for (std::size_t k = 0; k < n_; ++k)
       if (open(k)) {
@@ -79,12 +79,12 @@ private:
   void rates() {
     auto& p = *program_;
     for (std::size_t i = 0; i < n_; ++i) {
-      if (reduce_[i] == absent)
+      if (reduce_[i] == no_column)
         continue;
       p.limit(reduce_[i], 1);
       p.require({{reduce_[i], 1.0}, {0, -1.0}}, relation::at_most, 0);
       for (std::size_t j = 0; j < n_; ++j)
-        if (mean_[i][j] != absent)
+        if (mean_[i][j] != no_column)
           p.require({{mean_[i][j], 1.0}, {reduce_[i], -1.0}}, relation::at_most,
                     0);
     }
@@ -92,10 +92,10 @@ private:
       if (!net_.holds(j))
         continue;
       terms got{{0, -1.0}};
-      if (reduce_[j] != absent)
+      if (reduce_[j] != no_column)
         got.emplace_back(reduce_[j], 1.0);
       for (std::size_t i = 0; i < n_; ++i)
-        if (mean_[i][j] != absent)
+        if (mean_[i][j] != no_column)
           got.emplace_back(mean_[i][j], 1.0);
       p.require(std::move(got), relation::at_least, 0);
     }
@@ -124,13 +124,13 @@ private:
       all.emplace_back(choice_[k], 1.0);
       p.require({{excused_[k], 1.0}, {choice_[k], 1.0}}, relation::at_most, 1);
       terms whole{{0, -1.0}, {excused_[k], 1.0}};
-      if (reduce_[k] != absent)
+      if (reduce_[k] != no_column)
         whole.emplace_back(reduce_[k], 1.0);
       for (std::size_t i = 0; i < n_; ++i) {
-        if (reduce_[i] == absent || i == k)
+        if (reduce_[i] == no_column || i == k)
           continue;
         terms part{{excused_[k], 1.0}, {reduce_[i], -1.0}};
-        if (part_[k][i] != absent) {
+        if (part_[k][i] != no_column) {
           part.emplace_back(part_[k][i], 1.0);
           whole.emplace_back(part_[k][i], 1.0);
         }
@@ -158,9 +158,9 @@ private:
 
   /// What k sends to i to be averaged there.
   void add_part(std::size_t k, std::size_t i, terms& x) const {
-    if (yes(k) && reduce_[i] != absent)
+    if (yes(k) && reduce_[i] != no_column)
       x.emplace_back(reduce_[i], 1.0);
-    else if (part_[k][i] != absent)
+    else if (part_[k][i] != no_column)
       x.emplace_back(part_[k][i], 1.0);
   }
 
@@ -182,9 +182,9 @@ private:
           continue;
         add_part(i, j, up);
         add_part(j, i, down);
-        if (mean_[i][j] != absent)
+        if (mean_[i][j] != no_column)
           up.emplace_back(mean_[i][j], 1.0);
-        if (mean_[j][i] != absent)
+        if (mean_[j][i] != no_column)
           down.emplace_back(mean_[j][i], 1.0);
       }
       capacity(std::move(up), net_.up(i));
@@ -193,7 +193,7 @@ private:
     for (const auto& [ends, limit] : net_.links()) {
       terms both;
       add_part(ends.first, ends.second, both);
-      if (mean_[ends.first][ends.second] != absent)
+      if (mean_[ends.first][ends.second] != no_column)
         both.emplace_back(mean_[ends.first][ends.second], 1.0);
       capacity(std::move(both), limit);
     }
@@ -223,7 +223,7 @@ private:
     }
   }
 
-  const network& net_;
+  const peer_network& net_;
   const computing_question& question_;
   std::size_t n_;
   std::size_t columns_ = 1; // 0: the rate.
@@ -237,7 +237,7 @@ private:
 
 } // namespace
 
-computing_answer best_computing(const network& net,
+computing_answer best_computing(const peer_network& net,
                                 const computing_question& question,
                                 std::size_t most_parts) {
   builder built{net, question};

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/planning/network.hpp"
+#include "runtime/planning/peer_network.hpp"
 
 namespace potluck {
 
@@ -42,7 +42,7 @@ struct computing_answer {
 ///
 /// Peers that are alike compute in their order: one of many equal answers is
 /// enough.
-computing_answer best_computing(const network& net,
+computing_answer best_computing(const peer_network& net,
                                 const computing_question& question,
                                 std::size_t most_parts);
 

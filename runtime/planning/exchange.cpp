@@ -23,7 +23,7 @@ std::size_t count(const peer_flags& x) {
 }
 
 /// Whether all computing peers can send to i, which then may average.
-bool may_average(const network& net, const peer_flags& computing,
+bool may_average(const peer_network& net, const peer_flags& computing,
                  std::size_t others, std::size_t i) {
   if (!net.listens(i) && others > 0)
     return false;
@@ -38,7 +38,7 @@ bool may_average(const network& net, const peer_flags& computing,
 
 /// What the lines carry of these rates, at most as a multiple of what they
 /// can; rounding of a solver makes it a hair more than 1.
-double overload(const network& net, const peer_flags& computing,
+double overload(const peer_network& net, const peer_flags& computing,
                 const exchange& x) {
   std::size_t n = net.size();
   std::size_t all = count(computing);
@@ -70,8 +70,8 @@ double overload(const network& net, const peer_flags& computing,
 }
 
 /// What the slowest holder gets.
-double received(const network& net, const exchange& x) {
-  double least = network::unlimited;
+double received(const peer_network& net, const exchange& x) {
+  double least = peer_network::unlimited;
   for (std::size_t j = 0; j < net.size(); ++j) {
     if (!net.holds(j))
       continue;
@@ -85,7 +85,7 @@ double received(const network& net, const exchange& x) {
 
 } // namespace
 
-exchange silent_exchange(const network& net, const peer_flags& computing,
+exchange silent_exchange(const peer_network& net, const peer_flags& computing,
                          double rate) {
   exchange result;
   std::size_t n = net.size();
@@ -95,7 +95,7 @@ exchange silent_exchange(const network& net, const peer_flags& computing,
   result.means.assign(n, std::vector<double>(n, 0));
   result.upload_gain.assign(n, 0);
   result.download_gain.assign(n, 0);
-  if (rate == network::unlimited) {
+  if (rate == peer_network::unlimited) {
     // Local rates are as high as they need be.
     double local = net.compute_rate(computing);
     for (std::size_t i = 0; i < n; ++i)
@@ -110,7 +110,7 @@ namespace {
 /// One linear program: its columns, and the rows whose duals are asked for.
 class program_of {
 public:
-  program_of(const network& net, const peer_flags& computing, double unit,
+  program_of(const peer_network& net, const peer_flags& computing, double unit,
              std::size_t most_averaging)
       : net_(net), computing_(computing), unit_(unit), n_(net.size()),
         all_(count(computing)) {
@@ -171,7 +171,7 @@ private:
       std::size_t others = all_ - computing_[i];
       if (!may_average(net_, computing_, others, i))
         continue;
-      double width = network::unlimited;
+      double width = peer_network::unlimited;
       if (others > 0 && n_ > most) {
         width = net_.down(i) / static_cast<double>(others);
         for (std::size_t k = 0; k < n_; ++k)
@@ -263,7 +263,7 @@ private:
     }
   }
 
-  const network& net_;
+  const peer_network& net_;
   const peer_flags& computing_;
   double unit_;
   std::size_t n_;
@@ -278,9 +278,9 @@ private:
 
 } // namespace
 
-double line_bound(const network& net, const peer_flags& computing) {
+double line_bound(const peer_network& net, const peer_flags& computing) {
   std::size_t all = count(computing);
-  double result = network::unlimited;
+  double result = peer_network::unlimited;
   for (std::size_t i = 0; i < net.size(); ++i) {
     if (computing[i] && net.holders() > (net.holds(i) ? 1u : 0u))
       result = std::min(result, net.up(i));
@@ -290,11 +290,11 @@ double line_bound(const network& net, const peer_flags& computing) {
   return result;
 }
 
-std::optional<exchange> fastest_exchange(const network& net,
+std::optional<exchange> fastest_exchange(const peer_network& net,
                                          const peer_flags& computing,
                                          std::size_t most_averaging) {
   double unit = line_bound(net, computing);
-  if (unit == 0 || unit == network::unlimited)
+  if (unit == 0 || unit == peer_network::unlimited)
     return silent_exchange(net, computing, unit);
   if (net.links().empty()) {
     auto simple = fastest_shares(net, computing);
@@ -311,7 +311,8 @@ std::optional<exchange> fastest_exchange(const network& net,
   return result;
 }
 
-exchange best_known_exchange(const network& net, const peer_flags& computing) {
+exchange best_known_exchange(const peer_network& net,
+                             const peer_flags& computing) {
   bool small = net.size() <= limits::published_peers;
   if (small)
     if (auto found = fastest_exchange(net, computing))

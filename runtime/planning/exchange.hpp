@@ -6,15 +6,15 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/planning/network.hpp"
+#include "runtime/planning/peer_network.hpp"
 #include "runtime/planning/planning_limits.hpp"
 
 namespace potluck {
 
 /// Rates in gradients per second. Within every limit of the network.
 struct exchange {
-  /// What the slowest holder gets; `network::unlimited` when nothing has to
-  /// travel.
+  /// What the slowest holder gets; `peer_network::unlimited` when nothing has
+  /// to travel.
   double rate = 0;
   /// At which each peer averages: what every computing peer sends it (a_ki).
   std::vector<double> reduce;
@@ -30,12 +30,12 @@ struct exchange {
 /// The exchange in which nothing travels: of rate 0, or `unlimited` when all
 /// that holds the model is all that computes; local rates are then those of
 /// computing.
-exchange silent_exchange(const network& net, const peer_flags& computing,
+exchange silent_exchange(const peer_network& net, const peer_flags& computing,
                          double rate);
 
 /// No exchange of these computing peers has a higher rate: a mean of the whole
 /// gradient must leave every computing peer once, and reach every holder once.
-double line_bound(const network& net, const peer_flags& computing);
+double line_bound(const peer_network& net, const peer_flags& computing);
 
 /// The linear program of DeDLOC (section 3.2) for a fixed `computing`, with one
 /// variable for the rate at which each peer averages: O(n^2) variables and
@@ -47,12 +47,13 @@ double line_bound(const network& net, const peer_flags& computing);
 /// @param most_averaging At most so many peers average, the most promising: a
 /// smaller program, and a rate that may be lower.
 std::optional<exchange>
-fastest_exchange(const network& net, const peer_flags& computing,
+fastest_exchange(const peer_network& net, const peer_flags& computing,
                  std::size_t most_averaging = limits::planned_peers);
 
 /// The fastest exchange that is found in reasonable time: the whole program up
 /// to `limits::published_peers`; beyond, each chunk in one place, or, with
 /// links, few averaging peers. Above `limits::listed_peers` without the rates.
-exchange best_known_exchange(const network& net, const peer_flags& computing);
+exchange best_known_exchange(const peer_network& net,
+                             const peer_flags& computing);
 
 } // namespace potluck

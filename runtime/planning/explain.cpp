@@ -138,7 +138,7 @@ void find_gains(const explained_network& what, strategy_plan& plan) {
   helper.computes = false;
   helper.holds_model = false;
   more.peers.push_back(helper);
-  network with{more};
+  peer_network with{more};
   auto computing = what.computing;
   computing.push_back(false);
   double before = what.averaging;
@@ -164,7 +164,7 @@ std::string name_of(const explained_network& what, const strategy_plan& plan) {
     return "none";
   if (!plan.relays.empty())
     return "relayed";
-  if (what.scheduled == network::unlimited)
+  if (what.scheduled == peer_network::unlimited)
     return "alone";
   std::size_t busy = 0;
   bool helpers_only = true;

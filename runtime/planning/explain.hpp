@@ -10,7 +10,7 @@ namespace potluck {
 /// What a plan was made of.
 struct explained_network {
   const strategy_problem& problem;
-  const network& net;
+  const peer_network& net;
   const peer_flags& computing;
   const exchange& rates;        ///< Without `reduce` when not listed.
   const share_exchange& direct; ///< Maybe empty.

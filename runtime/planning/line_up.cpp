@@ -13,7 +13,7 @@ namespace potluck {
 
 namespace {
 
-constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr double never = std::numeric_limits<double>::infinity();
 /// Line-ups whose exchange is planned: each takes a plan's microseconds.
 constexpr std::size_t most_planned = 16;
 
@@ -72,7 +72,7 @@ public:
                           + 2.0
                                 * static_cast<double>(*std::max_element(
                                     contributors.begin(), contributors.end()))
-                    : infinite;
+                    : never;
     return x;
   }
   void weigh(line_up& x) const {
@@ -105,7 +105,7 @@ private:
         group.peers.back().averages = lines.serves(i, stays);
         somebody = somebody || group.peers.back().averages;
       }
-    return somebody ? plan(group).predicted_seconds : infinite;
+    return somebody ? plan(group).predicted_seconds : never;
   }
 
   bool contribute_;
@@ -166,9 +166,9 @@ line_up best_line_up(const group_contract& contract, bool contribute) {
   best.seconds *= worth_leaving_out;
   std::size_t planned = 0;
   for (auto& x : tried) {
-    if (x.seconds == infinite)
+    if (x.seconds == never)
       continue;
-    if (best.seconds < infinite
+    if (best.seconds < never
         && (x.counted < best.counted || ++planned > most_planned))
       break;
     by.weigh(x);

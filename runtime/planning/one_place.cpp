@@ -10,8 +10,6 @@ namespace potluck {
 
 namespace {
 
-constexpr double infinite = std::numeric_limits<double>::infinity();
-
 /// A bound on a peer's share, at time T: `slope * T + start`.
 struct bound {
   double slope;
@@ -162,7 +160,7 @@ fastest_in_one_place(const std::vector<one_place_peer>& peers,
   }
   bounds limit{peers, computing, holding};
   one_place_answer result;
-  result.seconds = infinite;
+  result.seconds = std::numeric_limits<double>::infinity();
   auto fits = [&](double time) {
     ++result.times_tried;
     return limits.empty() ? limit.fits(time)

@@ -41,6 +41,8 @@ constexpr std::size_t searched_parts_beyond = 20;
 /// Sets of computing peers whose exchange is solved while looking for a good
 /// one.
 constexpr std::size_t tried_sets = 400;
+/// What counts as equal: beyond the tolerance of the solvers.
+constexpr double planned_hair = 1e-9;
 /// Pairs of averaging and other peers in the program for a larger network with
 /// links: a few tenths of a second.
 constexpr std::size_t exchange_columns = 2000;

@@ -22,12 +22,12 @@ struct loads {
   std::map<pair_of_peers, terms> links;
 };
 
-bool connected(const network& net, std::size_t from, std::size_t to) {
+bool connected(const peer_network& net, std::size_t from, std::size_t to) {
   return net.up(from) > 0 && net.down(to) > 0 && net.link(from, to) > 0;
 }
 
 /// Whether i can get every part and everybody every mean of i.
-bool may_average(const network& net, const peer_flags& computing,
+bool may_average(const peer_network& net, const peer_flags& computing,
                  const relay_routes* routes, std::size_t i) {
   if (!net.listens(i) && net.size() > 1)
     return false;
@@ -46,7 +46,7 @@ bool may_average(const network& net, const peer_flags& computing,
 
 /// The loads of the whole direct exchange. The sum of all shares stands as the
 /// share of one more peer, behind the last: a row then has few terms.
-loads direct_loads(const network& net, const peer_flags& computing,
+loads direct_loads(const peer_network& net, const peer_flags& computing,
                    const peer_flags& averaging) {
   loads result;
   std::size_t n = net.size();
@@ -76,7 +76,7 @@ loads direct_loads(const network& net, const peer_flags& computing,
   return result;
 }
 
-void add_relayed(const network& net, const peer_flags& computing,
+void add_relayed(const peer_network& net, const peer_flags& computing,
                  const relay_routes& routes, std::size_t i, loads& x) {
   auto carry = [&](std::size_t from, std::size_t to, double gradients) {
     x.up[from].emplace_back(i, gradients);
@@ -103,7 +103,7 @@ void add_relayed(const network& net, const peer_flags& computing,
     carry(line.first, line.second, gradients);
 }
 
-loads loads_of(const network& net, const peer_flags& computing,
+loads loads_of(const peer_network& net, const peer_flags& computing,
                const relay_routes* routes, const peer_flags& averaging) {
   if (!routes)
     return direct_loads(net, computing, averaging);
@@ -116,7 +116,7 @@ loads loads_of(const network& net, const peer_flags& computing,
   return result;
 }
 
-std::vector<one_place_peer> peers_of(const network& net,
+std::vector<one_place_peer> peers_of(const peer_network& net,
                                      const peer_flags& computing) {
   std::vector<one_place_peer> result;
   for (std::size_t i = 0; i < net.size(); ++i)
@@ -125,17 +125,18 @@ std::vector<one_place_peer> peers_of(const network& net,
   return result;
 }
 
-share_exchange by_closed_form(const network& net, const peer_flags& computing) {
+share_exchange by_closed_form(const peer_network& net,
+                              const peer_flags& computing) {
   auto found = fastest_in_one_place(peers_of(net, computing));
   share_exchange result;
   if (found.shares.empty())
     return result;
-  result.rate = found.seconds > 0 ? 1 / found.seconds : network::unlimited;
+  result.rate = found.seconds > 0 ? 1 / found.seconds : peer_network::unlimited;
   result.shares = std::move(found.shares);
   return result;
 }
 
-share_exchange by_program(const network& net, const peer_flags& computing,
+share_exchange by_program(const peer_network& net, const peer_flags& computing,
                           const relay_routes* routes) {
   share_exchange result;
   peer_flags averaging(net.size(), false);
@@ -150,13 +151,13 @@ share_exchange by_program(const network& net, const peer_flags& computing,
   if (columns == 1 || unit == 0)
     return result;
   auto load = loads_of(net, computing, routes, averaging);
-  if (unit == network::unlimited) {
+  if (unit == peer_network::unlimited) {
     // Nothing has to travel when the one that computes and holds averages all.
     for (std::size_t i = 0; i < net.size(); ++i)
       if (averaging[i] && computing[i]) {
         result.shares.assign(net.size(), 0);
         result.shares[i] = 1;
-        result.rate = network::unlimited;
+        result.rate = peer_network::unlimited;
         return result;
       }
     return result;
@@ -216,7 +217,7 @@ share_exchange by_program(const network& net, const peer_flags& computing,
 
 /// From `start` outwards along lines that exist in `direction`: the neighbour
 /// through which each peer is reached.
-std::vector<std::size_t> tree_from(const network& net, std::size_t start,
+std::vector<std::size_t> tree_from(const peer_network& net, std::size_t start,
                                    bool towards_start) {
   std::size_t n = net.size();
   std::vector<std::size_t> parent(n);
@@ -260,7 +261,7 @@ std::vector<std::size_t> tree_from(const network& net, std::size_t start,
 
 } // namespace
 
-relay_routes shortest_routes(const network& net) {
+relay_routes shortest_routes(const peer_network& net) {
   relay_routes result;
   for (std::size_t i = 0; i < net.size(); ++i) {
     result.to.push_back(tree_from(net, i, true));
@@ -269,14 +270,15 @@ relay_routes shortest_routes(const network& net) {
   return result;
 }
 
-share_exchange fastest_shares(const network& net, const peer_flags& computing,
+share_exchange fastest_shares(const peer_network& net,
+                              const peer_flags& computing,
                               const relay_routes* routes) {
   if (!routes && net.links().empty())
     return by_closed_form(net, computing);
   return by_program(net, computing, routes);
 }
 
-void gains_of(const network& net, const peer_flags& computing,
+void gains_of(const peer_network& net, const peer_flags& computing,
               std::vector<double>& upload, std::vector<double>& download) {
   upload.assign(net.size(), 0);
   download.assign(net.size(), 0);
@@ -288,12 +290,12 @@ void gains_of(const network& net, const peer_flags& computing,
   download = std::move(gains.down);
 }
 
-double rate_of(const network& net, const peer_flags& computing,
+double rate_of(const peer_network& net, const peer_flags& computing,
                const std::vector<double>& shares, const relay_routes* routes) {
   peer_flags averaging(net.size(), false);
   for (std::size_t i = 0; i < net.size(); ++i)
     averaging[i] = shares[i] > 0;
-  double result = network::unlimited;
+  double result = peer_network::unlimited;
   auto load = loads_of(net, computing, routes, averaging);
   auto line = [&](const terms& x, double limit) {
     double carried = 0;
@@ -312,9 +314,9 @@ double rate_of(const network& net, const peer_flags& computing,
   return result;
 }
 
-exchange as_exchange(const network& net, const peer_flags& computing,
+exchange as_exchange(const peer_network& net, const peer_flags& computing,
                      const share_exchange& x) {
-  if (x.rate == 0 || x.rate == network::unlimited)
+  if (x.rate == 0 || x.rate == peer_network::unlimited)
     return silent_exchange(net, computing, x.rate);
   auto result = silent_exchange(net, computing, 0);
   result.published = false;

@@ -20,7 +20,7 @@ struct relay_routes {
 /// The ways with the fewest steps, the widest of those, from everybody to
 /// everybody. What is meant for several travels each line once. Clients relay
 /// nothing.
-relay_routes shortest_routes(const network& net);
+relay_routes shortest_routes(const peer_network& net);
 
 struct share_exchange {
   double rate = 0; ///< Gradients per second; 0 when there is no such exchange.
@@ -31,21 +31,22 @@ struct share_exchange {
 /// averages, and everybody who holds the model hears from it: in closed form
 /// where no link is named, else by a linear program in the shares.
 /// @param routes None: all directly.
-share_exchange fastest_shares(const network& net, const peer_flags& computing,
+share_exchange fastest_shares(const peer_network& net,
+                              const peer_flags& computing,
                               const relay_routes* routes = nullptr);
 
 /// By how much the rate grows with each peer's upload and download, where no
 /// link is named; else zeros.
-void gains_of(const network& net, const peer_flags& computing,
+void gains_of(const peer_network& net, const peer_flags& computing,
               std::vector<double>& upload, std::vector<double>& download);
 
 /// The rate that given shares reach.
-double rate_of(const network& net, const peer_flags& computing,
+double rate_of(const peer_network& net, const peer_flags& computing,
                const std::vector<double>& shares,
                const relay_routes* routes = nullptr);
 
 /// Direct shares as the rates of the published problem.
-exchange as_exchange(const network& net, const peer_flags& computing,
+exchange as_exchange(const peer_network& net, const peer_flags& computing,
                      const share_exchange& x);
 
 } // namespace potluck

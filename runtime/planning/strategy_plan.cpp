@@ -47,7 +47,7 @@ private:
     std::vector<double> shares;
     for (auto many : counts)
       shares.push_back(static_cast<double>(many) / chunks_);
-    schedule_rate_ = x.rate == network::unlimited
+    schedule_rate_ = x.rate == peer_network::unlimited
                          ? x.rate
                          : rate_of(net_, computing_, shares, routes);
     shares_ = std::move(shares);
@@ -143,7 +143,7 @@ private:
     double compute = net_.compute_rate(computing_);
     plan_.compute_steps_per_second = compute;
     plan_.averaging_steps_per_second
-        = averaging_ == network::unlimited ? compute : averaging_;
+        = averaging_ == peer_network::unlimited ? compute : averaging_;
     if (plan_.steps_per_second > 0)
       plan_.steps_per_second = std::min(compute, averaging_);
     plan_.upper_bound = std::max(plan_.upper_bound, plan_.steps_per_second);
@@ -239,7 +239,7 @@ private:
 
   const strategy_problem& problem_;
   std::uint32_t chunks_;
-  network net_;
+  peer_network net_;
   peer_flags computing_;
   exchange rates_;
   share_exchange direct_;

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "runtime/numbers.hpp"
-#include "runtime/planning/network.hpp"
+#include "runtime/planning/peer_network.hpp"
 #include "runtime/planning/planning_limits.hpp"
 
 namespace potluck {
@@ -191,7 +191,7 @@ private:
 
   /// Peers that cannot reach each other, even over others.
   void note_islands() {
-    network net{result_.problem};
+    peer_network net{result_.problem};
     auto island = net.islands();
     std::map<std::size_t, std::vector<std::string>> members;
     for (std::size_t i = 0; i < net.size(); ++i)

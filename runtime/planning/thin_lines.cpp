@@ -21,10 +21,10 @@ double thickness(packing how) {
          / static_cast<double>(packed_bytes(packing::float32, packing_block));
 }
 
-class exchange {
+class packed_exchange {
 public:
-  exchange(const collaboration& input, const std::vector<double>& shares,
-           const std::vector<line_speeds>& lines)
+  packed_exchange(const collaboration& input, const std::vector<double>& shares,
+                  const std::vector<line_speeds>& lines)
       : input_{input}, shares_{shares}, lines_{lines},
         limits_(believed_limits(input)), down_(input.peers.size(), 0),
         choice_(input.peers.size(), packing::int8) {
@@ -108,7 +108,7 @@ double exchange_allowance(const collaboration& input) {
 packing_choice choose_packings(const collaboration& input,
                                const std::vector<double>& shares) {
   const auto lines = believed_lines(input);
-  exchange x{input, shares, lines};
+  packed_exchange x{input, shares, lines};
   auto in_time = std::max(x.seconds(), exchange_allowance(input)) * slack;
   std::vector<std::size_t> order(lines.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

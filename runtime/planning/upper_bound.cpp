@@ -14,11 +14,11 @@ using relation = linear_program::relation;
 using terms = std::vector<std::pair<std::size_t, double>>;
 
 /// Whether others hold the model, so that k must upload when it computes.
-bool must_upload(const network& net, std::size_t k) {
+bool must_upload(const peer_network& net, std::size_t k) {
   return net.holders() > (net.holds(k) ? 1u : 0u);
 }
 
-bool may_compute(const network& net, std::size_t k) {
+bool may_compute(const peer_network& net, std::size_t k) {
   return net.computes(k) != false;
 }
 
@@ -36,7 +36,7 @@ struct group {
   bool averages = true;
 };
 
-std::vector<group> groups_of(const network& net, double unit) {
+std::vector<group> groups_of(const peer_network& net, double unit) {
   std::vector<std::size_t> order(net.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   auto kind = [&](std::size_t i) {
@@ -80,7 +80,7 @@ std::vector<group> groups_of(const network& net, double unit) {
 }
 
 /// The fewest computing peers whose samples give this rate.
-double fewest_for(const network& net, double rate) {
+double fewest_for(const peer_network& net, double rate) {
   double sum = 0;
   double result = 0;
   std::vector<double> open;
@@ -104,10 +104,10 @@ double fewest_for(const network& net, double rate) {
 
 } // namespace
 
-double scanned_bound(const network& net) {
+double scanned_bound(const peer_network& net) {
   // Two or more compute: then every holder downloads a whole mean. At a rate
   // of v, only those compute whose upload carries v.
-  constexpr auto unlimited = network::unlimited;
+  constexpr auto unlimited = peer_network::unlimited;
   double given = 0;
   double slowest = unlimited;
   std::size_t forced = 0;
@@ -157,10 +157,10 @@ double scanned_bound(const network& net) {
   return std::max(many, alone);
 }
 
-double summed_bound(const network& net, double least) {
+double summed_bound(const peer_network& net, double least) {
   double unit = scanned_bound(net);
   if (unit <= least || net.holders() == 0 || unit == 0
-      || unit == network::unlimited)
+      || unit == peer_network::unlimited)
     return unit;
   auto groups = groups_of(net, unit);
   double holders = static_cast<double>(net.holders());

@@ -10,12 +10,9 @@ namespace potluck {
 
 namespace {
 
-/// What counts as equal: beyond the tolerance of the solvers.
-constexpr double hair = 1e-9;
-
-class search {
+class computing_search {
 public:
-  explicit search(const network& net)
+  explicit computing_search(const peer_network& net)
       : net_(net), n_(net.size()), best_set_(n_, false) {
     for (std::size_t i = 0; i < n_; ++i) {
       auto computes = net.computes(i);
@@ -45,7 +42,7 @@ public:
       result.solver += ", sets in order";
     if (quick_)
       settle();
-    bool proven = best_ >= bound * (1 - hair);
+    bool proven = best_ >= bound * (1 - limits::planned_hair);
     if (!proven && open_.empty() && published_ && !gave_up_) {
       proven = true;
       bound = best_;
@@ -54,7 +51,7 @@ public:
       bound = branch_and_bound(bound);
       result.solver = "branch and bound";
     }
-    if (best_ < bound * (1 - hair))
+    if (best_ < bound * (1 - limits::planned_hair))
       bound = std::min(bound, summed_bound(net_, best_));
     result.computing = best_set_;
     result.best = best_ > 0 ? std::move(best_exchange_)
@@ -250,7 +247,7 @@ private:
           question.choices[i] = computing_choice::open;
       }
       question.most = bound;
-      question.least = best_ * (1 + hair);
+      question.least = best_ * (1 + limits::planned_hair);
       auto answer = best_computing(net_, question, parts);
       if (!answer.computing)
         return std::max(best_, answer.complete ? 0 : answer.bound);
@@ -266,7 +263,7 @@ private:
     return bound;
   }
 
-  const network& net_;
+  const peer_network& net_;
   std::size_t n_;
   std::vector<std::size_t> open_;
   peer_flags given_; ///< Who computes in any case.
@@ -285,22 +282,24 @@ private:
 
 } // namespace
 
-chosen_computing choose_computing(const network& net) {
-  auto result = search{net}.run();
+chosen_computing choose_computing(const peer_network& net) {
+  auto result = computing_search{net}.run();
   // Of sets that are equally good, one whose chunks can be averaged in one
   // place without loss.
   auto in_one_place = [&](const peer_flags& set) {
     return std::min(net.compute_rate(set), fastest_shares(net, set).rate);
   };
   if (result.rate == 0 || net.size() > limits::published_peers
-      || in_one_place(result.computing) >= result.rate * (1 - hair))
+      || in_one_place(result.computing)
+             >= result.rate * (1 - limits::planned_hair))
     return result;
-  auto other = search{net}.run_for_shares();
-  if (in_one_place(other) <= in_one_place(result.computing) * (1 + hair))
+  auto other = computing_search{net}.run_for_shares();
+  if (in_one_place(other)
+      <= in_one_place(result.computing) * (1 + limits::planned_hair))
     return result;
   auto found = best_known_exchange(net, other);
   double rate = std::min(net.compute_rate(other), found.rate);
-  if (rate < result.rate * (1 - hair))
+  if (rate < result.rate * (1 - limits::planned_hair))
     return result;
   result.computing = std::move(other);
   result.best = std::move(found);

@@ -23,16 +23,16 @@ struct chosen_computing {
   std::string solver; ///< How it was found.
 };
 
-chosen_computing choose_computing(const network& net);
+chosen_computing choose_computing(const peer_network& net);
 
 /// No set of computing peers gives more steps per second; from the lines of
 /// single peers alone. O(n log n).
-double scanned_bound(const network& net);
+double scanned_bound(const peer_network& net);
 
 /// The same from a linear program over sums of rates, in which alike peers are
 /// joined: often closer, O(n) rows.
 /// @param least What is reached already: only better plans are bounded, so the
 /// result is at least this.
-double summed_bound(const network& net, double least);
+double summed_bound(const peer_network& net, double least);
 
 } // namespace potluck

@@ -4,20 +4,19 @@
 #include <functional>
 
 #include "runtime/planning/planner.hpp"
+#include "runtime/planning/planning_limits.hpp"
 
 namespace potluck {
 
 namespace {
 
-/// What counts as equal.
-constexpr double hair = 1e-9;
 /// Times that each member is added or removed.
 constexpr int most_rounds = 4;
 
-class search {
+class resting_search {
 public:
-  search(const group_contract& contract, const plan_rules& rules,
-         const std::set<peer_id>& unwilling)
+  resting_search(const group_contract& contract, const plan_rules& rules,
+                 const std::set<peer_id>& unwilling)
       : contract_(contract), input_(collaboration_of(contract, rules)),
         limits_(input_.limits), best_(input_.peers.size(), false) {
     // A pair's limit takes a matching for each look, and moves little.
@@ -74,7 +73,7 @@ private:
 
   void consider(const std::vector<bool>& rests) {
     const auto seconds = seconds_of(rests);
-    if (seconds >= best_seconds_ * (1 - hair))
+    if (seconds >= best_seconds_ * (1 - limits::planned_hair))
       return;
     best_seconds_ = seconds;
     best_ = rests;
@@ -129,7 +128,7 @@ resting_choice choose_resting(const group_contract& contract,
   }
   if (rules.shares != share_rule::planned || !lines || !speeds)
     return {std::vector<bool>(contract.members.size(), false), 0, 0};
-  return search{contract, rules, unwilling}.run();
+  return resting_search{contract, rules, unwilling}.run();
 }
 
 } // namespace potluck

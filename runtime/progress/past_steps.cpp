@@ -28,8 +28,6 @@ constexpr double fading = 0.5;
 constexpr unsigned steps_to_fade = 8;
 /// Seconds. A peer that has just come may be in a group at once.
 constexpr double shortest_step = 1e-3;
-/// Well below 2^63, so that a double becomes a number of samples.
-constexpr double most_possible = 1e18;
 
 double seconds_of(duration x) {
   return std::chrono::duration<double>(x).count();
@@ -133,7 +131,7 @@ std::uint64_t past_steps::bounds::of(const peer_id& who) const {
   const auto known = by_->known_.find(who);
   const auto shown = known == by_->known_.end() ? 0 : known->second.shown;
   const auto most = std::max(least_, shown) * times_;
-  return most < most_possible
+  return most < speed_book::most_possible
              ? std::max<std::uint64_t>(1, static_cast<std::uint64_t>(most))
              : UINT64_MAX;
 }

@@ -9,8 +9,6 @@ namespace {
 
 constexpr std::uint64_t least_part_of_batch = 8;
 constexpr std::size_t least_for_median = 3;
-/// Of samples; well below 2^63, so that a double becomes one.
-constexpr double most_possible = 1e18;
 
 /// Zero for what cannot be.
 double known_speed(double x) {

@@ -23,6 +23,8 @@ class speed_book {
 public:
   /// Samples per second beyond which nobody is believed.
   static constexpr double highest_speed = 1e9;
+  /// Of samples; well below 2^63, so that a double becomes a number of them.
+  static constexpr double most_possible = 1e18;
 
   /// @param target_batch Samples of a step.
   /// @param own This peer's report: measured, so it counts where too few others

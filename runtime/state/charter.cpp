@@ -13,9 +13,9 @@ namespace potluck {
 namespace {
 
 // The layout is described in README.md, section "Bytes".
-constexpr char magic[] = "PLKCHART";
-constexpr std::size_t magic_bytes = 8;
-constexpr std::uint32_t format_version = 2;
+constexpr char charter_magic[] = "PLKCHART";
+constexpr std::size_t charter_magic_bytes = 8;
+constexpr std::uint32_t charter_format = 2;
 constexpr std::uint32_t max_table_bytes = 64u << 10;
 /// A created run's manifest has a section for each.
 constexpr std::size_t max_files = 16;
@@ -131,8 +131,8 @@ std::vector<setting> charter::table() const {
 
 std::string charter::to_bytes() const {
   const auto table = table_text(settings_);
-  std::string bytes(magic, magic_bytes);
-  append_little_endian(bytes, format_version);
+  std::string bytes(charter_magic, charter_magic_bytes);
+  append_little_endian(bytes, charter_format);
   append_little_endian(bytes, static_cast<std::uint32_t>(table.size()));
   append_little_endian(bytes, static_cast<std::uint32_t>(files_.size()));
   bytes += table;
@@ -146,13 +146,14 @@ std::string charter::to_bytes() const {
 
 expected<charter> charter::from_bytes(const std::string& bytes) {
   byte_reader all{bytes};
-  if (all.bytes(magic_bytes) != std::string_view(magic, magic_bytes))
+  if (all.bytes(charter_magic_bytes)
+      != std::string_view(charter_magic, charter_magic_bytes))
     return failure{"these bytes are no charter"};
   const auto version = all.integer<std::uint32_t>();
-  if (version != format_version)
+  if (version != charter_format)
     return failure{"the charter is of format " + std::to_string(version)
                    + ", but this version of Potluck reads "
-                   + std::to_string(format_version)
+                   + std::to_string(charter_format)
                    + "; use the same version everywhere"};
   const auto table_bytes = all.integer<std::uint32_t>();
   const auto count = all.integer<std::uint32_t>();

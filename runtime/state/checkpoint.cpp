@@ -20,9 +20,9 @@ namespace potluck {
 
 namespace {
 
-constexpr char magic[] = "PLKCKPT\n";
-constexpr std::size_t magic_bytes = 8;
-constexpr std::uint32_t format_version = 3;
+constexpr char checkpoint_magic[] = "PLKCKPT\n";
+constexpr std::size_t checkpoint_magic_bytes = 8;
+constexpr std::uint32_t checkpoint_format = 3;
 /// From here on there are signed steps.
 constexpr std::uint32_t history_version = 3;
 constexpr std::uint32_t earliest_version = 1;
@@ -47,7 +47,7 @@ auto vectors_of(State& state, std::size_t moments) {
 }
 
 /// Bytes that are read and digested at once: they are in the cache meanwhile.
-constexpr std::size_t piece_bytes = std::size_t{256} << 10;
+constexpr std::size_t hashed_bytes = std::size_t{256} << 10;
 
 /// Of the digests of the front and of each vector.
 class trailer {
@@ -86,7 +86,7 @@ using reader = std::function<bool(void*, std::size_t)>;
 /// So many values, and their digest; false at the file's end or on an error.
 bool read_values(const reader& read, std::uint64_t count,
                  std::vector<float>& out, digest& of) {
-  constexpr auto piece = piece_bytes / sizeof(float);
+  constexpr auto piece = hashed_bytes / sizeof(float);
   digest_stream sum;
   out.reserve(count);
   while (out.size() < count) {
@@ -136,8 +136,8 @@ expected<bool> save_checkpoint(const std::string& path, const charter& charter,
   auto history_bytes = bytes_of(history);
   auto charter_bytes = charter.to_bytes();
   auto recent = std::min(state.recent.size(), max_recent_digests);
-  std::string front(magic, magic_bytes);
-  append_little_endian(front, format_version);
+  std::string front(checkpoint_magic, checkpoint_magic_bytes);
+  append_little_endian(front, checkpoint_format);
   append_little_endian(front, static_cast<std::uint32_t>(recent));
   append_little_endian(front, static_cast<std::uint64_t>(charter_bytes.size()));
   append_little_endian(front,
@@ -188,10 +188,10 @@ expected<outline> read_outline(const std::string& path,
                                std::uint64_t file_bytes, const reader& read,
                                std::string& front) {
   front.assign(header_bytes, '\0');
-  auto known = std::min<std::uint64_t>(file_bytes, magic_bytes);
+  auto known = std::min<std::uint64_t>(file_bytes, checkpoint_magic_bytes);
   if (!read(front.data(), std::min<std::uint64_t>(file_bytes, header_bytes)))
     return file_failure("read the checkpoint", path);
-  if (known == 0 || std::memcmp(front.data(), magic, known) != 0)
+  if (known == 0 || std::memcmp(front.data(), checkpoint_magic, known) != 0)
     return failure{path + " is not a checkpoint of Potluck"};
   if (file_bytes < header_bytes)
     return damaged(path, "truncated");
@@ -200,11 +200,12 @@ expected<outline> read_outline(const std::string& path,
   x.recent = get_little_endian<std::uint32_t>(bytes_of(front) + 12);
   x.charter_bytes = get_little_endian<std::uint64_t>(bytes_of(front) + 16);
   x.values = get_little_endian<std::uint64_t>(bytes_of(front) + 24);
-  if (version > format_version || version < earliest_version)
-    return failure{
-        "the checkpoint " + path + " is of format " + std::to_string(version)
-        + ", but this version of Potluck reads "
-        + std::to_string(format_version) + "; use the version that wrote it"};
+  if (version > checkpoint_format || version < earliest_version)
+    return failure{"the checkpoint " + path + " is of format "
+                   + std::to_string(version)
+                   + ", but this version of Potluck reads "
+                   + std::to_string(checkpoint_format)
+                   + "; use the version that wrote it"};
   x.header_bytes = header_bytes;
   if (version >= history_version) {
     x.header_bytes += sizeof x.history_bytes;

@@ -8,7 +8,7 @@ namespace potluck {
 
 namespace {
 
-const std::string file_section = file_prefix;
+const std::string section_prefix = file_prefix;
 /// Of a section with settings, with room to spare.
 constexpr std::size_t most_settings_bytes = 64 << 10;
 
@@ -31,7 +31,7 @@ std::vector<manifest_section> sections_of(const charter& x) {
     for (const auto& [name, value] : own)
       add(section, name, value);
   for (const auto& [name, bytes] : x.files())
-    result.push_back({file_section + name, bytes});
+    result.push_back({section_prefix + name, bytes});
   return result;
 }
 
@@ -76,8 +76,8 @@ expected<charter> charter_of(const manifest& x) {
   set_unwritten(settings);
   charter_files files;
   for (const auto& section : x.sections())
-    if (section.name.compare(0, file_section.size(), file_section) == 0)
-      files[section.name.substr(file_section.size())] = section.bytes;
+    if (section.name.compare(0, section_prefix.size(), section_prefix) == 0)
+      files[section.name.substr(section_prefix.size())] = section.bytes;
     else if (auto problem = read_section(section, settings); !problem.empty())
       return failure{"the manifest's section '" + section.name
                      + "' cannot be used: " + problem};

@@ -15,9 +15,9 @@ namespace potluck {
 
 namespace {
 
-constexpr char magic[] = "PLKSTATE";
-constexpr std::size_t magic_bytes = 8;
-constexpr std::uint32_t format_version = 1;
+constexpr char state_magic[] = "PLKSTATE";
+constexpr std::size_t state_magic_bytes = 8;
+constexpr std::uint32_t state_format = 1;
 
 /// Twelve uniform numbers of 16 bits, summed as integers: exact.
 double irwin_hall(random_stream& chance) {
@@ -42,8 +42,8 @@ void check_lengths(const training_state& state) {
 
 state_header write_state_header(const training_state& state) {
   state_header header{};
-  std::copy_n(magic, magic_bytes, header.begin());
-  put_little_endian(header.data() + 8, format_version);
+  std::copy_n(state_magic, state_magic_bytes, header.begin());
+  put_little_endian(header.data() + 8, state_format);
   if (!state.parameters.empty())
     put_little_endian(header.data() + 12,
                       std::uint32_t{most_moments - state.moments()});
@@ -59,9 +59,9 @@ expected<bool> read_state_header(const state_header& header,
   auto at = [&](std::size_t offset) {
     return get_little_endian<std::uint64_t>(header.data() + offset);
   };
-  if (!std::equal(magic, magic + magic_bytes, header.begin()))
+  if (!std::equal(state_magic, state_magic + state_magic_bytes, header.begin()))
     return failure{"these bytes are no training state"};
-  if (get_little_endian<std::uint32_t>(header.data() + 8) != format_version)
+  if (get_little_endian<std::uint32_t>(header.data() + 8) != state_format)
     return failure{"the training state is of another format; use the same "
                    "version of Potluck everywhere"};
   if (at(32) != values)

@@ -22,8 +22,8 @@ run_id poems() {
 }
 
 /// Peer 1's keeper among fakes; peer 9 is the run's authority.
-struct desk {
-  explicit desk(bool has_token = false, bool knows_terms = true)
+struct admitting_desk {
+  explicit admitting_desk(bool has_token = false, bool knows_terms = true)
       : system(world.add_system()), gateway(system.pretend<gateway_actor>()),
         observer(system.pretend<observer_actor>()),
         parent(system.pretend<supervisor_actor>()) {
@@ -95,7 +95,7 @@ struct desk {
 } // namespace
 
 TEST_CASE("an authority that answers nonsense is told of once, and asked on") {
-  desk d;
+  admitting_desk d;
   d.joins(9, role::bootstrap);
   for (int i = 1; i <= 4; ++i) {
     CHECK(d.questions() == std::size_t(i));
@@ -111,18 +111,19 @@ TEST_CASE("an authority that answers nonsense is told of once, and asked on") {
                       })
         == 1);
   CHECK(d.parent->count<run_entered>() == 0);
-  d.says(9, admission_reply{1, desk::token(2, noon_ms), ""}); // Another's.
+  d.says(9, admission_reply{1, admitting_desk::token(2, noon_ms),
+                            ""}); // Another's.
   CHECK(d.parent->count<run_entered>() == 0);
   d.world.run_for(6s);
-  d.says(9, admission_reply{1, desk::token(1, noon_ms), ""});
+  d.says(9, admission_reply{1, admitting_desk::token(1, noon_ms), ""});
   CHECK(d.parent->count<run_entered>() == 1);
   CHECK(d.gate->is_inside());
 }
 
 TEST_CASE("an answer that nobody has asked for changes nothing") {
-  desk d;
-  d.says(9, admission_reply{1, desk::token(1, noon_ms), ""});
-  d.says(5, admission_reply{1, desk::token(1, noon_ms), ""});
+  admitting_desk d;
+  d.says(9, admission_reply{1, admitting_desk::token(1, noon_ms), ""});
+  d.says(5, admission_reply{1, admitting_desk::token(1, noon_ms), ""});
   CHECK(d.parent->count<run_entered>() == 0);
   d.joins(9, role::bootstrap);
   d.says(5, admission_reply{1, "", "no"});
@@ -134,7 +135,7 @@ TEST_CASE("an answer that nobody has asked for changes nothing") {
 
 TEST_CASE("a refusal ends nothing before it is known whether the organiser has "
           "opened the run") {
-  desk d{false, false};
+  admitting_desk d{false, false};
   d.joins(9, role::bootstrap);
   d.says(9, admission_reply{1, "", "no"});
   CHECK(d.observer->count<peer_over>() == 0);
@@ -157,7 +158,7 @@ TEST_CASE("a refusal ends nothing before it is known whether the organiser has "
 }
 
 TEST_CASE("a refused renewal ends nothing before the token does") {
-  desk d{true};
+  admitting_desk d{true};
   d.joins(9, role::bootstrap);
   CHECK(d.questions() == 0);
   d.now_ms += hour_ms - 30'000;
@@ -174,8 +175,8 @@ TEST_CASE("a refused renewal ends nothing before the token does") {
 
 TEST_CASE("a member vouches for those that were in, while the authority is "
           "away") {
-  desk d{true};
-  const auto theirs = desk::token(2, noon_ms - 20 * hour_ms);
+  admitting_desk d{true};
+  const auto theirs = admitting_desk::token(2, noon_ms - 20 * hour_ms);
   SUBCASE("and not for longer than it may") {
     auto yes = d.vouched(2, theirs);
     auto x = read_admission(yes.admission);
@@ -190,7 +191,7 @@ TEST_CASE("a member vouches for those that were in, while the authority is "
     CHECK(d.vouched(3, yes.admission).admission.empty());
     CHECK(d.vouched(4, theirs).admission.empty());
     CHECK(d.vouched(5, "").admission.empty());
-    CHECK(d.vouched(6, desk::token(6, noon_ms - 26 * hour_ms))
+    CHECK(d.vouched(6, admitting_desk::token(6, noon_ms - 26 * hour_ms))
               .sentence.find("more than a day ago")
           != std::string::npos);
   }
@@ -203,7 +204,7 @@ TEST_CASE("a member vouches for those that were in, while the authority is "
 }
 
 TEST_CASE("who has no token itself vouches for nobody") {
-  desk d;
-  CHECK(d.vouched(2, desk::token(2, noon_ms)).sentence
+  admitting_desk d;
+  CHECK(d.vouched(2, admitting_desk::token(2, noon_ms)).sentence
         == "This peer has no token of the authority itself.");
 }

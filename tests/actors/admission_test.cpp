@@ -38,15 +38,15 @@ invite_code code_number(std::uint8_t x) {
 }
 
 /// An authority, whose code 1 lets in two, and those who come.
-struct kitchen {
-  explicit kitchen(bool vouchers = true) : soup(closed_soup(vouchers)) {
+struct guarded_kitchen {
+  explicit guarded_kitchen(bool vouchers = true) : soup(closed_soup(vouchers)) {
     auto book = authority_book::open(folder / "authority.db");
     REQUIRE(book);
     REQUIRE(book->add_code(soup.id(), code_number(1), 2,
                            authority_book::for_ever, 3'600'000 * 24));
     open_gate();
   }
-  ~kitchen() {
+  ~guarded_kitchen() {
     for (auto& x : everybody)
       x->leave();
     world.run_for(2 * limits::leave_patience);
@@ -193,7 +193,7 @@ hello introduction(std::uint8_t number, const std::string& run,
 
 TEST_CASE(
     "members with an invitation train, and a third without gets nothing") {
-  kitchen k;
+  guarded_kitchen k;
   auto& a = k.join(1, {gate}, 1);
   auto& b = k.join(2, {gate, 1}, 1);
   REQUIRE(k.train_together(a, b, 60s));
@@ -216,7 +216,7 @@ TEST_CASE(
 }
 
 TEST_CASE("whoever speaks without a token hears of the DHT, and nothing else") {
-  kitchen k;
+  guarded_kitchen k;
   auto& a = k.join(1, {gate}, 1);
   auto& b = k.join(2, {gate, 1}, 1);
   REQUIRE(k.train_together(a, b, 60s));
@@ -272,7 +272,7 @@ TEST_CASE("whoever speaks without a token hears of the DHT, and nothing else") {
 }
 
 TEST_CASE("tokens are renewed as long as the authority is there") {
-  kitchen k;
+  guarded_kitchen k;
   auto& a = k.join(1, {gate}, 1);
   auto& b = k.join(2, {gate, 1}, 1);
   REQUIRE(k.train_together(a, b, 60s));
@@ -284,7 +284,7 @@ TEST_CASE("tokens are renewed as long as the authority is there") {
 }
 
 TEST_CASE("without the authority, members stay in by vouching for each other") {
-  kitchen k;
+  guarded_kitchen k;
   auto& a = k.join(1, {gate}, 1);
   auto& b = k.join(2, {gate, 1}, 1);
   REQUIRE(k.train_together(a, b, 60s));
@@ -312,7 +312,7 @@ TEST_CASE("without the authority, members stay in by vouching for each other") {
 }
 
 TEST_CASE("one that is back while its token still counts shows its voucher") {
-  kitchen k;
+  guarded_kitchen k;
   auto& a = k.join(1, {gate}, 1);
   auto& b = k.join(2, {gate, 1}, 1);
   REQUIRE(k.train_together(a, b, 60s));
@@ -329,7 +329,7 @@ TEST_CASE("one that is back while its token still counts shows its voucher") {
 
 TEST_CASE("when all come back with tokens that have ended, without the "
           "authority, they vouch for each other") {
-  kitchen k;
+  guarded_kitchen k;
   auto& a = k.join(1, {gate}, 1);
   auto& b = k.join(2, {gate, 1}, 1);
   REQUIRE(k.train_together(a, b, 60s));
@@ -344,7 +344,7 @@ TEST_CASE("when all come back with tokens that have ended, without the "
 }
 
 TEST_CASE("an authority that has moved is found by its own word in the DHT") {
-  kitchen k{false};
+  guarded_kitchen k{false};
   auto& a = k.join(1, {gate}, 1);
   auto& b = k.join(2, {gate, 1}, 1);
   REQUIRE(k.train_together(a, b, 60s));
@@ -364,7 +364,7 @@ TEST_CASE("an authority that has moved is found by its own word in the DHT") {
 }
 
 TEST_CASE("where the manifest takes no vouchers, all are out in the end") {
-  kitchen k{false};
+  guarded_kitchen k{false};
   auto& a = k.join(1, {gate}, 1);
   auto& b = k.join(2, {gate, 1}, 1);
   REQUIRE(k.train_together(a, b, 60s));

@@ -115,13 +115,13 @@ struct witness {
 };
 
 /// Somebody on the network who sends whatever a test likes.
-class stranger : public transport_listener {
+class plain_peer : public transport_listener {
 public:
-  stranger(test_world& world, const std::string& at)
+  plain_peer(test_world& world, const std::string& at)
       : net(world.network.make_transport(at)) {
     net->start(std::shared_ptr<transport_listener>{this, [](auto*) {}});
   }
-  ~stranger() override {
+  ~plain_peer() override {
     net->stop();
   }
   void on_accepted(connection_id, const address&, const peer_id&) override {
@@ -339,7 +339,7 @@ TEST_CASE("where nothing is proven, a hello is believed") {
 TEST_CASE("a first frame that is no hello closes the connection") {
   test_world world;
   door a{world, 1};
-  stranger s{world, host(9)};
+  plain_peer s{world, host(9)};
   world.settle();
   auto id = s.net->dial(a.where);
   SUBCASE("another message") {
@@ -358,7 +358,7 @@ TEST_CASE("a first frame that is no hello closes the connection") {
 TEST_CASE("a connection without a hello closes after a while") {
   test_world world;
   door a{world, 1};
-  stranger s{world, host(9)};
+  plain_peer s{world, host(9)};
   world.settle();
   s.net->dial(a.where);
   world.run_for(limits::handshake_patience - 1s);
@@ -444,7 +444,7 @@ TEST_CASE("two hubs that lead to each other are not waited for for ever") {
 TEST_CASE("nobody makes a peer knock at one host again and again as a hub") {
   test_world world;
   door a{world, 1};
-  stranger victim{world, host(9)};
+  plain_peer victim{world, host(9)};
   victim.net->listen({"0.0.0.0", 1000});
   world.settle();
   for (std::uint8_t i = 0; i < 50; ++i)
@@ -686,7 +686,7 @@ TEST_CASE("who only listens to a long gradient says that it lives") {
 TEST_CASE("a malformed frame costs its connection and nothing else") {
   test_world world;
   door a{world, 1};
-  stranger s{world, host(2)};
+  plain_peer s{world, host(2)};
   world.settle();
   auto bad = s.net->dial(a.where);
   auto good = s.net->dial(a.where);
@@ -730,7 +730,7 @@ struct welcome_stranger {
 
   test_world world;
   door a{world, 1};
-  stranger s{world, host(2)};
+  plain_peer s{world, host(2)};
   connection_id line = 0;
   std::optional<witness> session;
 };
@@ -793,11 +793,11 @@ TEST_CASE("a newcomer sends the first trainer a bounded probe, until it knows "
           "its line") {
   test_world world;
   door a{world, introduction(1), host(1), peer(1), true};
-  stranger server{world, host(3)};
-  stranger first{world, host(2)};
-  stranger second{world, host(4)};
+  plain_peer server{world, host(3)};
+  plain_peer first{world, host(2)};
+  plain_peer second{world, host(4)};
   world.settle();
-  auto come = [&](stranger& s, hello x) {
+  auto come = [&](plain_peer& s, hello x) {
     auto line = s.net->dial(a.where);
     s.net->send(line, {encode(x), {}});
     world.settle();
@@ -880,7 +880,7 @@ TEST_CASE("who dials a peer long after it was connected has lost it") {
   world.run_for(std::chrono::seconds{21});
   REQUIRE_FALSE(theirs.ended);
   // Its machine was switched off, and its line says nothing of it.
-  stranger again{world, host(1)};
+  plain_peer again{world, host(1)};
   const auto line = again.net->dial(b.where, {});
   world.settle();
   again.net->send(line, {encode(introduction(1)), {}});
@@ -1090,7 +1090,7 @@ TEST_CASE("leaving closes everything and ends the gateway") {
   test_world world;
   door a{world, 1};
   door b{world, 2};
-  stranger s{world, host(9)};
+  plain_peer s{world, host(9)};
   world.settle();
   dial(a, b);
   s.net->dial(a.where);

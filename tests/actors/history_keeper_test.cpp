@@ -24,10 +24,10 @@ signed_step made_step(std::uint64_t number,
 }
 
 /// A node with a history keeper.
-struct member : node {
-  member(test_world& world, std::uint8_t number,
-         std::vector<std::uint8_t> seeds = {}, role as = role::trainer,
-         std::set<peer_id> trusted = {})
+struct voter : node {
+  voter(test_world& world, std::uint8_t number,
+        std::vector<std::uint8_t> seeds = {}, role as = role::trainer,
+        std::set<peer_id> trusted = {})
       : node(world, number, std::move(seeds), as) {
     c.is_bootstrap = as == role::bootstrap;
     c.own.run = c.is_bootstrap ? "" : "soup";
@@ -53,15 +53,15 @@ struct member : node {
 
 TEST_CASE("a newcomer hears from its bootstrap by whom to go") {
   test_world world;
-  member hub{world, 7, {}, role::bootstrap};
-  member a{world, 1, {7}};
+  voter hub{world, 7, {}, role::bootstrap};
+  voter a{world, 1, {7}};
   a.makes(made_step(9, {1, 2}));
   world.run_for(5s);
   // A liar has signed more.
-  member liar{world, 5, {7}};
+  voter liar{world, 5, {7}};
   liar.makes(made_step(1000, {5, 6}, 'x'));
   world.run_for(5s);
-  member late{world, 3, {5, 7, 1}, role::trainer, {peer(7)}};
+  voter late{world, 3, {5, 7, 1}, role::trainer, {peer(7)}};
   REQUIRE(world.run_until([&] { return late.hears_roots(); }, 3s));
   const auto roots = late.conductor->last<roots_known>().makers;
   CHECK(roots.size() == 2);
@@ -76,14 +76,14 @@ TEST_CASE("a newcomer hears from its bootstrap by whom to go") {
 
 TEST_CASE("a crowd of made-up runs takes no run's place at a bootstrap") {
   test_world world;
-  member hub{world, 7, {}, role::bootstrap};
+  voter hub{world, 7, {}, role::bootstrap};
   hub.c.places = 2;
   hub.start();
   node first{world, 11, {7}, role::trainer, "made up"};
   node second{world, 12, {7}, role::trainer, "made up, too"};
   REQUIRE(world.run_until([&] { return hub.companions() == 2; }, 3s));
-  member a{world, 1, {7}};
-  member b{world, 2, {7}};
+  voter a{world, 1, {7}};
+  voter b{world, 2, {7}};
   a.makes(made_step(9, {1, 2}));
   b.makes(made_step(9, {1, 2}));
   REQUIRE(world.run_until(
@@ -92,15 +92,15 @@ TEST_CASE("a crowd of made-up runs takes no run's place at a bootstrap") {
         return kept != hub.c.kept->end() && !kept->second.empty();
       },
       15s));
-  member late{world, 3, {7}, role::trainer, {peer(7)}};
+  voter late{world, 3, {7}, role::trainer, {peer(7)}};
   REQUIRE(world.run_until([&] { return late.hears_roots(); }, 3s));
   CHECK(late.conductor->last<roots_known>().makers.size() == 2);
 }
 
 TEST_CASE("whose invitation names peers without a history hears that at once") {
   test_world world;
-  member hub{world, 7, {}, role::bootstrap};
-  member a{world, 1, {7}, role::trainer, {peer(7)}};
+  voter hub{world, 7, {}, role::bootstrap};
+  voter a{world, 1, {7}, role::trainer, {peer(7)}};
   REQUIRE(world.run_until([&] { return a.hears_roots(); }, 3s));
   CHECK(a.conductor->last<roots_known>().makers.empty());
   CHECK(a.observer->events("history").empty());
@@ -108,9 +108,9 @@ TEST_CASE("whose invitation names peers without a history hears that at once") {
 
 TEST_CASE("an auxiliary keeps what the run's members show, and shows it") {
   test_world world;
-  member a{world, 1};
+  voter a{world, 1};
   a.makes(made_step(9, {1, 2}));
-  member helper{world, 8, {1}, role::auxiliary};
+  voter helper{world, 8, {1}, role::auxiliary};
   REQUIRE(
       world.run_until([&] { return !(*helper.c.kept)["soup"].empty(); }, 15s));
   CHECK(helper.conductor->count<roots_known>() == 0);

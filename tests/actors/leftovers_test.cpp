@@ -51,8 +51,8 @@ public:
 };
 
 /// Peers in an actor system of their own, on loopback.
-struct street {
-  street() {
+struct leftovers_street {
+  leftovers_street() {
     config.set("scheduler.max-threads", 2);
     system = std::make_unique<caf::actor_system>(config);
     // The first loop of a process opens a pipe for signals, which libuv keeps.
@@ -72,7 +72,7 @@ struct street {
     std::iter_swap(smallest, keys.begin() + 1);
   }
   /// Actors of a failed test would keep its system waiting for ever.
-  ~street() {
+  ~leftovers_street() {
     move_out();
   }
 
@@ -156,7 +156,7 @@ struct street {
 } // namespace
 
 TEST_CASE("after crashes of every actor no thread and no socket is left") {
-  street x;
+  leftovers_street x;
   auto& first = x.move_in(x.settings(60));
   REQUIRE(
       (*first.observer)
@@ -195,7 +195,7 @@ TEST_CASE("after crashes of every actor no thread and no socket is left") {
 }
 
 TEST_CASE("after failed starts no thread and no socket is left") {
-  street x;
+  leftovers_street x;
   auto& first = x.move_in(x.settings(100'000));
   REQUIRE(
       (*first.observer)

@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::uint64_t steps = 40;
+constexpr std::uint64_t run_length = 40;
 
 void run_with_kill(const std::string& child, std::size_t whose,
                    duration moment) {
@@ -22,7 +22,7 @@ void run_with_kill(const std::string& child, std::size_t whose,
     peers.push_back(std::make_unique<whole_peer>(
         world, i,
         i == 1 ? std::vector<std::uint8_t>{} : std::vector<std::uint8_t>{1},
-        steps));
+        run_length));
   auto& victim = *peers[whose];
   auto all = [&](auto condition) {
     return std::all_of(peers.begin(), peers.end(),
@@ -107,7 +107,7 @@ TEST_CASE("the end of a chunk's reducer costs no round") {
     peers.push_back(std::make_unique<whole_peer>(
         world, i,
         i == 1 ? std::vector<std::uint8_t>{} : std::vector<std::uint8_t>{1},
-        steps));
+        run_length));
   }
   auto all = [&](auto condition) {
     return std::all_of(peers.begin(), peers.end(),
@@ -158,7 +158,7 @@ TEST_CASE("a run survives accidents in any order") {
       peers.push_back(std::make_unique<whole_peer>(
           world, i,
           i == 1 ? std::vector<std::uint8_t>{} : std::vector<std::uint8_t>{1},
-          steps));
+          run_length));
       peers.back()->system.shuffle(mix(seed, i));
     }
     world.run_for(3s);

@@ -20,7 +20,7 @@ peer_joined news_of(std::uint8_t number, role r = role::trainer) {
 }
 
 /// Seats, and sessions that could take them.
-struct table {
+struct seats_table {
   session_actor session() {
     return system.pretend<session_actor>().handle;
   }
@@ -33,7 +33,7 @@ struct table {
 } // namespace
 
 TEST_CASE("a session has its seat until it ends") {
-  table x;
+  seats_table x;
   CHECK(x.it.empty());
   const auto session = x.session();
   CHECK(x.it.arrives(news_of(2), session) == arrival::fresh);
@@ -50,14 +50,14 @@ TEST_CASE("a session has its seat until it ends") {
 }
 
 TEST_CASE("a session that never had a seat leaves none") {
-  table x;
+  seats_table x;
   const auto session = x.session();
   x.it.arrives(news_of(2), session);
   CHECK_FALSE(x.it.ended(session.address()));
 }
 
 TEST_CASE("a peer that comes back keeps its seat when its old session ends") {
-  table x;
+  seats_table x;
   const auto before = x.session();
   const auto after = x.session();
   x.it.take(news_of(2), before);
@@ -69,7 +69,7 @@ TEST_CASE("a peer that comes back keeps its seat when its old session ends") {
 }
 
 TEST_CASE("of a session that is here the newest news are kept") {
-  table x;
+  seats_table x;
   const auto session = x.session();
   x.it.take(news_of(2), session);
   auto news = news_of(2);
@@ -79,7 +79,7 @@ TEST_CASE("of a session that is here the newest news are kept") {
 }
 
 TEST_CASE("a session whose peer has another role has no seat, and takes one") {
-  table x;
+  seats_table x;
   const auto session = x.session();
   x.it.take(news_of(2), session);
   const auto news = news_of(2, role::bootstrap);
@@ -92,7 +92,7 @@ TEST_CASE("a session whose peer has another role has no seat, and takes one") {
 }
 
 TEST_CASE("whom this peer parts with is remembered until it is gone") {
-  table x;
+  seats_table x;
   const auto session = x.session();
   x.it.take(news_of(2), session);
   x.it.is_unneeded(peer(2));

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t parameters = 200'000;
 
-std::shared_ptr<training_state> some_state() {
+std::shared_ptr<training_state> shelved_state() {
   auto x = std::make_shared<training_state>();
   x->step = 5;
   x->history_samples = 320;
@@ -25,8 +25,8 @@ std::shared_ptr<training_state> some_state() {
   return x;
 }
 
-struct street {
-  explicit street(std::shared_ptr<memory_pieces> where) {
+struct shelf_street {
+  explicit shelf_street(std::shared_ptr<memory_pieces> where) {
     world.network.cut(host(2), host(3));
     for (auto* x : {&hub, &donor, &joiner}) {
       state_keeper_config c;
@@ -90,7 +90,7 @@ struct street {
   test_world world;
   node hub{world, 1, {}, role::auxiliary}, donor{world, 2, {1}},
       joiner{world, 3, {1}};
-  std::shared_ptr<training_state> state = some_state();
+  std::shared_ptr<training_state> state = shelved_state();
   std::size_t copies = 0, adopted = 0;
   fetch_result result;
 };
@@ -99,7 +99,7 @@ struct street {
 
 TEST_CASE("a joiner whose donors are behind hubs gets their state from one") {
   auto store = std::make_shared<memory_pieces>();
-  street x{store};
+  shelf_street x{store};
   CHECK(x.result.donor == x.hub.id);
   CHECK(x.result.donors == 1);
   CHECK(x.result.step == 5);
@@ -110,7 +110,7 @@ TEST_CASE("a joiner whose donors are behind hubs gets their state from one") {
 }
 
 TEST_CASE("an auxiliary without a store leaves joiners to the donors") {
-  street x{nullptr};
+  shelf_street x{nullptr};
   CHECK(x.result.donor == x.donor.id);
   CHECK(x.result.seconds < 20);
 }

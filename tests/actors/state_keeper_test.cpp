@@ -18,13 +18,13 @@ using namespace std::chrono_literals;
 namespace {
 
 /// Three pieces of training state, so that a donor can be lost between two.
-constexpr std::uint64_t parameters = 200000;
+constexpr std::uint64_t kept_values = 200000;
 
 std::shared_ptr<training_state> some_state(std::uint64_t step) {
   auto x = std::make_shared<training_state>();
   random_stream random{step};
   auto vector = [&] {
-    std::vector<float> values(parameters);
+    std::vector<float> values(kept_values);
     for (auto& value : values)
       value = static_cast<float>(random.uniform01());
     return values;
@@ -66,7 +66,7 @@ struct pair {
     news.step = state.step;
     news.history_samples = state.history_samples;
     news.state = state.recent.front();
-    news.gradient_values = parameters;
+    news.gradient_values = kept_values;
     caf::anon_send(x.wired.state_keeper, news);
     world.settle();
   }
@@ -131,7 +131,7 @@ TEST_CASE("a joiner downloads the donor's state to the bit") {
   CHECK(news.donors == 1);
   CHECK(news.step == 5);
   CHECK(news.means == 0);
-  CHECK(news.bytes == state_bytes(parameters));
+  CHECK(news.bytes == state_bytes(kept_values));
   CHECK_FALSE(news.own_history_lost);
   CHECK_FALSE(news.own_history_unknown);
 }
@@ -193,7 +193,7 @@ TEST_CASE("the means of steps that pass are applied on top") {
     news.mean.before = some_state(step - 1)->recent.front();
     news.mean.after = some_state(step)->recent.front();
     news.mean.values = std::make_shared<std::vector<float>>(
-        parameters, static_cast<float>(step));
+        kept_values, static_cast<float>(step));
     caf::anon_send(x.donor.wired.state_keeper, news);
   }
   x.answer_snapshot(state);
@@ -204,7 +204,7 @@ TEST_CASE("the means of steps that pass are applied on top") {
     CHECK(job.step == step);
     CHECK(job.samples == 64);
     CHECK(*job.mean
-          == std::vector<float>(parameters, static_cast<float>(step)));
+          == std::vector<float>(kept_values, static_cast<float>(step)));
     x.hold(x.joiner, *some_state(step));
   }
   CHECK(x.result().step == 8);
@@ -221,7 +221,7 @@ TEST_CASE("who missed one step fetches its mean and nothing else") {
   news.mean.samples = 64;
   news.mean.before = before->recent.front();
   news.mean.after = after->recent.front();
-  news.mean.values = std::make_shared<std::vector<float>>(parameters, 1.0f);
+  news.mean.values = std::make_shared<std::vector<float>>(kept_values, 1.0f);
   x.hold(x.donor, *after);
   caf::anon_send(x.donor.wired.state_keeper, news);
   x.world.settle();
@@ -231,7 +231,7 @@ TEST_CASE("who missed one step fetches its mean and nothing else") {
   x.hold(x.joiner, *after);
   CHECK_FALSE(x.result().whole_state);
   CHECK(x.result().means == 1);
-  CHECK(x.result().bytes == 4 * parameters);
+  CHECK(x.result().bytes == 4 * kept_values);
 }
 
 TEST_CASE("a download that goes wrong ends in a reason") {

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::uint64_t steps = 40;
+constexpr std::uint64_t enough_steps = 40;
 
 /// Runs out of memory when `fails` says so.
 class starved_trainer : public trainer {
@@ -51,7 +51,7 @@ struct town {
       auto c = tiny_peer(world.network, i,
                          i == 1 ? std::vector<std::uint8_t>{}
                                 : std::vector<std::uint8_t>{1},
-                         steps);
+                         enough_steps);
       if (i == 1)
         c.role = role::bootstrap;
       if (i == 5)
@@ -176,7 +176,7 @@ TEST_CASE("a trainer that never gets its memory leaves, and the run goes on") {
 TEST_CASE("a peer that cannot make its trainer says so and leaves nothing") {
   for (int how : {0, 1}) {
     test_world world;
-    auto c = tiny_peer(world.network, 1, {}, steps);
+    auto c = tiny_peer(world.network, 1, {}, enough_steps);
     c.make_trainer = [how](const charter&) -> std::unique_ptr<trainer> {
       if (how == 0)
         throw std::bad_alloc{};
@@ -193,7 +193,7 @@ TEST_CASE("a peer that cannot make its trainer says so and leaves nothing") {
 
 TEST_CASE("a peer that cannot make its transport says so and leaves nothing") {
   test_world world;
-  auto c = tiny_peer(world.network, 1, {}, steps);
+  auto c = tiny_peer(world.network, 1, {}, enough_steps);
   c.make_transport = []() -> std::unique_ptr<transport> {
     throw std::runtime_error("no sockets are left");
   };
@@ -207,9 +207,9 @@ TEST_CASE("a peer that cannot make its transport says so and leaves nothing") {
 
 TEST_CASE("a peer on a port in use leaves nothing when told to leave") {
   test_world world;
-  whole_peer first{world, 1, {}, steps};
+  whole_peer first{world, 1, {}, enough_steps};
   world.run_for(1s);
-  whole_peer second{world, 1, {}, steps};
+  whole_peer second{world, 1, {}, enough_steps};
   REQUIRE(world.run_until([&] { return second.over(); }, 10s));
   second.leave();
   world.run_for(limits::leave_patience + limits::shutdown_grace);

@@ -6,21 +6,16 @@
 /// without. The frames around them are `fuzz_sandbox`'s.
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 
 #include "models/script/script_answers.hpp"
 #include "models/script/script_protocol.hpp"
 #include "models/text/tokenizer_answers.hpp"
 #include "runtime/state/layout_text.hpp"
+#include "tests/fuzz/insist.hpp"
 
 using namespace potluck;
 
 namespace {
-
-void insist(bool holds) {
-  if (!holds)
-    std::abort();
-}
 
 /// Of what is shown to a person.
 void check_opened(const opened_script& x) {

@@ -6,7 +6,6 @@
 /// grants_fuzz_test.cpp without.
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <vector>
 
 #include "runtime/admission/admission.hpp"
@@ -18,17 +17,13 @@
 #include "runtime/organiser/amendment_book.hpp"
 #include "tests/fuzz/grants_samples.hpp"
 #include "tests/fuzz/input_script.hpp"
+#include "tests/fuzz/insist.hpp"
 #include "tests/fuzz/trusting_signatures.hpp"
 
 using namespace potluck;
 using grants_samples::run;
 
 namespace {
-
-void insist(bool holds) {
-  if (!holds)
-    std::abort();
-}
 
 // ---- the organisers'
 

@@ -7,11 +7,11 @@
 /// import_fuzz_test.cpp without.
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 
 #include "runtime/state/declared_setting.hpp"
 #include "tests/fuzz/import_samples.hpp"
+#include "tests/fuzz/insist.hpp"
 #include "tests/fuzz/memory_file.hpp"
 #include "tools/potluck/model_config.hpp"
 #include "tools/potluck/safetensors.hpp"
@@ -19,11 +19,6 @@
 using namespace potluck;
 
 namespace {
-
-void insist(bool holds) {
-  if (!holds)
-    std::abort();
-}
 
 /// @returns Its path.
 std::string hold(std::string_view bytes) {

@@ -9,10 +9,10 @@
 /// end, and where signatures are looked at, it goes on training. tools/fuzz
 /// runs it with libFuzzer, peer_fuzz_test.cpp without.
 #include <array>
-#include <cstdlib>
 
 #include "tests/actors/whole_peer.hpp"
 #include "tests/fuzz/input_script.hpp"
+#include "tests/fuzz/insist.hpp"
 #include "tests/fuzz/trusting_signatures.hpp"
 #include "tests/support/talker.hpp"
 
@@ -45,11 +45,6 @@ struct script_chance {
 
 using script_scribbler = basic_scribbler<script_chance>;
 using script_talker = talker<script_scribbler>;
-
-void insist(bool holds) {
-  if (!holds)
-    std::abort();
-}
 
 class scene {
 public:

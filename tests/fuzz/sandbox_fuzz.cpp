@@ -5,19 +5,14 @@
 /// which may end in any way, but in time. An even one: the bytes that a program
 /// writes. tools/fuzz runs it with libFuzzer, sandbox_fuzz_test.cpp without.
 #include <cstdint>
-#include <cstdlib>
 
+#include "tests/fuzz/insist.hpp"
 #include "tests/fuzz/memory_file.hpp"
 #include "tests/fuzz/sandbox_samples.hpp"
 
 using namespace potluck;
 
 namespace {
-
-void insist(bool holds) {
-  if (!holds)
-    std::abort();
-}
 
 /// What was asked has an end, and who is gone stays gone.
 bool answers(sandboxed_program& from, std::uint8_t kind, std::string_view body,

@@ -25,7 +25,7 @@ using nlohmann::json;
 namespace {
 
 /// Of `tiny_run`, what a charter has.
-words settings() {
+words run_of_64() {
   auto all = tiny_run(64, 1000000);
   auto micro = std::find(all.begin(), all.end(), "--micro-batch");
   all.erase(micro, micro + 2);
@@ -50,7 +50,7 @@ struct closed_run {
     auto made = s.run(
         "create", words{"create", "poems", "--identity-dir", s.path("gate"),
                         "--authority", where, "--data", s.text()}
-                      + settings()
+                      + run_of_64()
                       + (more.empty() ? words{"--admission", "token"} : more));
     CAPTURE(made.output);
     REQUIRE(made.status == 0);

@@ -27,7 +27,7 @@ std::string insecure_bootstrap(scene& s) {
       .address();
 }
 
-void check_refused(const scene::result& x, const words& named) {
+void check_names(const scene::result& x, const words& named) {
   INFO("it printed:\n" << x.output);
   CHECK(x.status == 2);
   for (auto& word : named) {
@@ -52,21 +52,21 @@ TEST_CASE("peers that all do without encryption finish a run") {
 TEST_CASE("an encrypted and an insecure peer part with a sentence") {
   scene s;
   auto secure = s.bootstrap().address();
-  check_refused(s.run("insecure", alone(s, "insecure")
-                                      + words{"--insecure", "--peer", secure}),
-                {secure, "start both with it, or neither"});
+  check_names(s.run("insecure", alone(s, "insecure")
+                                    + words{"--insecure", "--peer", secure}),
+              {secure, "start both with it, or neither"});
   auto plain = insecure_bootstrap(s);
-  check_refused(s.run("secure", alone(s, "secure") + words{"--peer", plain}),
-                {plain, "insecure"});
+  check_names(s.run("secure", alone(s, "secure") + words{"--peer", plain}),
+              {plain, "insecure"});
 }
 
 TEST_CASE("an insecure peer keeps to this machine") {
   scene s;
-  check_refused(
+  check_names(
       s.run("everywhere", {"bootstrap", "--insecure", "--identity-dir",
                            s.path("everywhere")}),
       {"cannot listen on [::]:7000", "insecure", "listen at 127.0.0.1:0"});
-  check_refused(
+  check_names(
       s.run("far", alone(s, "far")
                        + words{"--insecure", "--peer", "203.0.113.1:7000"}),
       {"203.0.113.1:7000", "with insecure only this machine"});
@@ -88,14 +88,14 @@ TEST_CASE("a peer is the same one as long as it has its key") {
   CHECK(again.id() == first);
   check_all_finish({&again});
   REQUIRE(chmod(s.path("p/identity").c_str(), 0644) == 0);
-  check_refused(s.run("shown", alone(s, "p")),
-                {s.path("p/identity"), "run chmod 600 on it"});
+  check_names(s.run("shown", alone(s, "p")),
+              {s.path("p/identity"), "run chmod 600 on it"});
   std::ofstream{s.path("p/identity")} << "-----BEGIN PRIVATE KEY-----\n";
   REQUIRE(chmod(s.path("p/identity").c_str(), 0600) == 0);
-  check_refused(s.run("cut", alone(s, "p")),
-                {s.path("p/identity"), "holds no private key"});
+  check_names(s.run("cut", alone(s, "p")),
+              {s.path("p/identity"), "holds no private key"});
   // What an early version left there was no key at all.
   std::ofstream{s.path("p/identity")} << std::string(64, 'a') << "\n";
-  check_refused(s.run("old", alone(s, "p")),
-                {s.path("p/identity"), "holds no private key"});
+  check_names(s.run("old", alone(s, "p")),
+              {s.path("p/identity"), "holds no private key"});
 }

@@ -25,6 +25,11 @@ expect 'yardsticks are not needed' 1 '' grep -q yardstick <(setup --list)
 expect 'but listed when asked for' 0 '^no-such-yardstick-of-potluck$' setup --list --bench
 expect 'an unknown option' 1 "'--lsit' is not an option" setup --lsit
 
+packages dpkg no-such-library-of-potluck '' '# to test' no-such-yardstick-of-potluck
+expect 'what runs' 0 '^no-such-library-of-potluck$' setup --run --list
+expect 'nothing that only tests need' 1 '' grep -q yardstick <(setup --run --list)
+packages dpkg no-such-package-of-potluck
+
 # An apt-get and a sudo of our own record what they are asked for.
 mkdir "$scratch/bin"
 cat > "$scratch/bin/apt-get" <<END

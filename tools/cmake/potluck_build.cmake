@@ -60,6 +60,43 @@ function(potluck_precompiled_if_sanitized target)
   endif()
 endfunction()
 
+# potluck_compiles_together(<target>)
+#
+# Compiles up to POTLUCK_FILES_TOGETHER files of one folder as one: most of the
+# time goes into headers and templates that they share. So what files of one
+# folder keep to themselves has different names. Files with options or
+# definitions of their own are compiled alone, as CMake does it.
+function(potluck_compiles_together target)
+  if(POTLUCK_FILES_TOGETHER LESS 2)
+    return()
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  set(folders)
+  foreach(source IN LISTS sources)
+    get_filename_component(path ${source} ABSOLUTE)
+    get_filename_component(folder ${path} DIRECTORY)
+    string(MAKE_C_IDENTIFIER ${folder} folder)
+    list(APPEND folders ${folder})
+    list(APPEND in_${folder} ${source})
+  endforeach()
+  list(REMOVE_DUPLICATES folders)
+  foreach(folder IN LISTS folders)
+    # As many parts as needed, of the same size.
+    list(LENGTH in_${folder} count)
+    math(EXPR parts
+         "(${count} + ${POTLUCK_FILES_TOGETHER} - 1) / ${POTLUCK_FILES_TOGETHER}")
+    set(index 0)
+    foreach(source IN LISTS in_${folder})
+      math(EXPR part "${index} * ${parts} / ${count}")
+      set_source_files_properties(${source} PROPERTIES
+                                  UNITY_GROUP ${folder}_${part})
+      math(EXPR index "${index} + 1")
+    endforeach()
+  endforeach()
+  set_target_properties(${target} PROPERTIES
+                        UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
+
 # potluck_library(<name> [PUBLIC <lib>...] [PRIVATE <lib>...]
 #                 [EXCLUDE <regex>] [SOURCES <generated file>...])
 #
@@ -80,6 +117,7 @@ function(potluck_library name)
     add_library(${target} STATIC ${found} ${ARG_SOURCES})
     set(scope PUBLIC)
     target_link_libraries(${target} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
+    potluck_compiles_together(${target})
   else()
     add_library(${target} INTERFACE)
     set(scope INTERFACE)

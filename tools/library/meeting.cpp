@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 constexpr auto look_at_cancelled = 50ms;
 /// Longer is not waited in one call: arithmetic on times stays far from
 /// overflow.
-constexpr duration longest_wait = std::chrono::hours{24};
+constexpr duration longest_call = std::chrono::hours{24};
 
 } // namespace
 
@@ -64,7 +64,7 @@ meeting::window* meeting::wait_for(std::unique_lock<std::mutex>& lock,
                                    duration patience) {
   const auto is_free
       = [&] { return open_ && !open_->used && open_->result.samples == 0; };
-  changed_.wait_until(lock, clock::now() + std::min(patience, longest_wait),
+  changed_.wait_until(lock, clock::now() + std::min(patience, longest_call),
                       [&] { return over_ || is_free(); });
   return !over_ && is_free() ? open_ : nullptr;
 }

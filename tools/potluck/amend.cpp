@@ -26,7 +26,7 @@ namespace {
 using cli::option_kind;
 using words = std::vector<std::string>;
 
-std::vector<cli::option_spec> own_options() {
+std::vector<cli::option_spec> amend_options() {
   return {
       {"key", option_kind::text, "",
        "Sign with the key in this file (default: organiser in the identity "
@@ -262,7 +262,7 @@ int amend(const cli::command_line& options, const words& what,
   return publish(bytes, book, path, visit);
 }
 
-int run(cli::command_line& options, const std::string&) {
+int run_amend(cli::command_line& options, const std::string&) {
   words what = options.positionals();
   const auto directory = identity_directory(options);
   if (directory.empty())
@@ -350,7 +350,7 @@ command amend_command() {
                "       potluck amend --run NAME --peer HOST:PORT CHANGE "
                "[OPTION]...";
   spec.positionals = 2 + new_bans::most;
-  spec.options = own_options();
+  spec.options = amend_options();
   for (auto& x : network_options())
     for (auto wanted :
          {"peer", "identity-dir", "insecure", "listen", "dial-from",
@@ -373,7 +373,7 @@ command amend_command() {
         "  list              changes nothing, and says what was amended\n"
         "  key               prints the public half of the key (create "
         "--successor)\n";
-  return {spec, run};
+  return {spec, run_amend};
 }
 
 } // namespace potluck::tools

@@ -19,7 +19,7 @@ namespace {
 
 using cli::option_kind;
 
-std::vector<cli::option_spec> own_options() {
+std::vector<cli::option_spec> authority_options() {
   return {
       {"run", option_kind::list, "",
        "The run: its name, where `potluck create` made it; its manifest's "
@@ -279,7 +279,7 @@ int list(desk_tools& x) {
   return all_well;
 }
 
-int run(cli::command_line& options, const std::string&) {
+int run_authority(cli::command_line& options, const std::string&) {
   const auto& words = options.positionals();
   const std::string action = words.empty() ? "serve" : words.front();
   const bool changes = action == "allow" || action == "revoke";
@@ -310,14 +310,14 @@ command authority_command() {
                "       potluck authority allow|revoke ID... --run RUN "
                "[OPTION]...";
   spec.positionals = 65;
-  spec.options = own_options();
+  spec.options = authority_options();
   for (auto& option : network_options("[::]:7000"))
     spec.options.push_back(option);
   spec.notes
       = "serve is a first contact, too, as a bootstrap is. The others work on "
         "the same file\nbeside it, and what they change counts at once; a "
         "token that was given counts until\nit ends.\n";
-  return {spec, run};
+  return {spec, run_authority};
 }
 
 } // namespace potluck::tools

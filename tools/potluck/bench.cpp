@@ -49,7 +49,7 @@ std::string as_table(const ordered_json& x) {
   return table(rows);
 }
 
-int run(cli::command_line& options, const std::string& program) {
+int run_bench(cli::command_line& options, const std::string& program) {
   auto what = options.positionals();
   if (what == std::vector<std::string>{"averaging"})
     return bench_averaging(options, program);
@@ -214,7 +214,7 @@ command bench_command() {
       {"dial-from", option_kind::text, "",
        "Averaging: the address of this machine that it dials from.", "HOST"},
   };
-  return {spec, run};
+  return {spec, run_bench};
 }
 
 } // namespace potluck::tools

@@ -26,7 +26,7 @@ struct step_request {
   bench::step_member_config member;
 };
 
-expected<step_request> request_from(const cli::command_line& options) {
+expected<step_request> step_request_from(const cli::command_line& options) {
   step_request result;
   auto threads = options.integer("threads");
   result.peers = static_cast<std::uint32_t>(options.integer("peers"));
@@ -123,7 +123,7 @@ expected<nlohmann::ordered_json> to_json(const step_request& what,
 } // namespace
 
 int bench_step(cli::command_line& options, const std::string& program) {
-  auto request = request_from(options);
+  auto request = step_request_from(options);
   if (!request)
     return complain(request.error());
   if (options.integer("member") >= 0)

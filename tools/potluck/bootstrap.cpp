@@ -23,7 +23,7 @@ namespace {
 
 using cli::option_kind;
 
-std::vector<cli::option_spec> own_options() {
+std::vector<cli::option_spec> bootstrap_options() {
   return {
       {"run", option_kind::list, "",
        "Average for this run, too, as an auxiliary peer does; repeat it for "
@@ -222,7 +222,7 @@ expected<run_tenants_config> tenants_from(const cli::command_line& options,
   return result;
 }
 
-int run(cli::command_line& options, const std::string&) {
+int run_bootstrap(cli::command_line& options, const std::string&) {
   peer_config config;
   config.role = role::bootstrap;
   config.run.clear();
@@ -258,9 +258,9 @@ command bootstrap_command() {
   spec.summary = "Be the first contact of a run's peers; trains nothing";
   spec.usage = "potluck bootstrap [--run RUN]... [OPTION]...";
   spec.options = network_options("[::]:7000");
-  for (auto& option : own_options())
+  for (auto& option : bootstrap_options())
     spec.options.push_back(option);
-  return {spec, run};
+  return {spec, run_bootstrap};
 }
 
 } // namespace potluck::tools

@@ -267,7 +267,7 @@ int diff(const std::string& first, const std::string& second) {
   return same ? all_well : failed;
 }
 
-int run(cli::command_line& options, const std::string&) {
+int run_checkpoint(cli::command_line& options, const std::string&) {
   const auto& what = options.positionals();
   const words rest{what.empty() ? what.begin() : what.begin() + 1, what.end()};
   const auto verb = what.empty() ? "" : what.front();
@@ -305,7 +305,7 @@ command checkpoint_command() {
         "the newest of a\nrun is RUN.checkpoint, older ones "
         "RUN.checkpoint.STEP. Exit status of diff: 0 where\nthe two hold the "
         "same, 1 where they differ.\n";
-  return {spec, run};
+  return {spec, run_checkpoint};
 }
 
 } // namespace potluck::tools

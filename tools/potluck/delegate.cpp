@@ -14,7 +14,7 @@ namespace {
 
 using cli::option_kind;
 
-std::vector<cli::option_spec> own_options() {
+std::vector<cli::option_spec> delegate_options() {
   return {
       {"key", option_kind::text, "",
        "Sign with the person's key in this file (default: person in the "
@@ -24,7 +24,7 @@ std::vector<cli::option_spec> own_options() {
   };
 }
 
-int run(cli::command_line& options, const std::string&) {
+int run_delegate(cli::command_line& options, const std::string&) {
   const auto directory = identity_directory(options);
   if (directory.empty())
     return complain("Name a folder for keys with --identity-dir DIR.");
@@ -68,11 +68,11 @@ command delegate_command() {
   spec.summary = "Say that another machine is yours, where runs admit people";
   spec.usage = "potluck delegate [MACHINE] [OPTION]...";
   spec.positionals = 1;
-  spec.options = own_options();
+  spec.options = delegate_options();
   for (auto& option : network_options())
     if (option.name == "identity-dir")
       spec.options.push_back(option);
-  return {spec, run};
+  return {spec, run_delegate};
 }
 
 } // namespace potluck::tools

@@ -70,7 +70,7 @@ std::optional<std::string> bytes_from(const std::string& text) {
   return result;
 }
 
-std::string seconds(std::int64_t ms) {
+std::string seconds_text(std::int64_t ms) {
   return std::to_string(ms / 1000) + "." + std::to_string(ms % 1000 / 100)
          + " s";
 }
@@ -105,9 +105,10 @@ std::string line_of(const seen_record& seen, const dht_finding& found) {
   for (auto path : seen.paths)
     paths += " " + std::to_string(path);
   return short_name(owner) + "  " + name_of(x.kind) + ": " + told_by(x)
-         + "; signed " + seconds(age) + " ago, lives "
-         + seconds(static_cast<std::int64_t>(x.lives_ms)) + " more; named by "
-         + std::to_string(seen.nodes) + " of " + std::to_string(found.answers)
+         + "; signed " + seconds_text(age) + " ago, lives "
+         + seconds_text(static_cast<std::int64_t>(x.lives_ms))
+         + " more; named by " + std::to_string(seen.nodes) + " of "
+         + std::to_string(found.answers)
          + (paths.empty() ? "" : ", paths" + paths);
 }
 
@@ -142,7 +143,7 @@ expected<dht_record> record_from(const std::vector<std::string>& words) {
   return x;
 }
 
-int run(cli::command_line& options, const std::string&) {
+int run_dht(cli::command_line& options, const std::string&) {
   const auto& words = options.positionals();
   const auto verb = words.empty() ? "" : words[0];
   const auto wanted = verb == "get" || verb == "peers" ? 2u
@@ -222,7 +223,7 @@ command dht_command() {
         "`put` signs with the identity's\nkey, and what it stores lives as "
         "long as records of its KIND do, a few minutes at most.\n"
         "Exit status: 0; 1 when no node answers or keeps the record.\n";
-  return {spec, run};
+  return {spec, run_dht};
 }
 
 } // namespace potluck::tools

@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 
 /// For connections, their proofs and hellos.
-constexpr auto greeting_patience = 10s;
+constexpr auto dht_greeting_patience = 10s;
 /// A look-up ends by itself: this is for a machine that stood still.
 constexpr auto visit_patience = 60s;
 /// For what nodes say to a record that has reached them.
@@ -51,7 +51,7 @@ void dht_visitor::idle() {
 expected<std::size_t> dht_visitor::enter(const std::vector<contact>& seeds) {
   for (auto& who : seeds)
     dial(who);
-  wait(greeting_patience, [&] { return !anything_pending(); });
+  wait(dht_greeting_patience, [&] { return !anything_pending(); });
   if (count() > 0)
     return count();
   std::string why;

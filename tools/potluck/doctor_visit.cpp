@@ -23,7 +23,7 @@ namespace {
 using namespace std::chrono_literals;
 
 /// For a connection, its proof and its hello, from the dial on.
-constexpr auto greeting_patience = 16s;
+constexpr auto doctor_greeting_patience = 16s;
 /// For others' dials: one that nobody answers takes ten seconds at most, and a
 /// third peer is asked only when the second could not.
 constexpr auto reach_patience = 40s;
@@ -110,7 +110,7 @@ private:
       dialled_.note(where.host, now());
       facts_[dial({{}, where}).id] = &peer;
     }
-    wait(greeting_patience, [&] { return !anything_pending(); });
+    wait(doctor_greeting_patience, [&] { return !anything_pending(); });
     for (auto& [id, l] : lines()) {
       auto& x = *facts_.at(id);
       x.connected = l.connected;

@@ -24,7 +24,7 @@ using cli::option_spec;
 
 constexpr double bytes_per_megabit = 1e6 / 8;
 
-std::vector<option_spec> own_options() {
+std::vector<option_spec> join_options() {
   return {
       {"data", option_kind::text, "",
        "What to train on: a UTF-8 text or a folder of them; for the mnist "
@@ -204,7 +204,7 @@ expected<bool> accept(const invitation& to, const std::string& directory,
   return true;
 }
 
-int run(cli::command_line& options, const std::string&) {
+int run_join(cli::command_line& options, const std::string&) {
   peer_config config;
   auto invited = invitation_from(options);
   if (!invited)
@@ -271,7 +271,7 @@ command join_command() {
   spec.notes = "An INVITATION is what `potluck create` prints. With --run a "
                "trial at home is\njoined, which its first trainer founds with "
                "the settings that it is given.\n";
-  spec.options = own_options();
+  spec.options = join_options();
   for (auto& option : checkpoint_options())
     spec.options.push_back(option);
   for (auto& option : admission_options())
@@ -280,7 +280,7 @@ command join_command() {
     spec.options.push_back(option);
   for (auto& option : settings_options())
     spec.options.push_back(option);
-  return {spec, run};
+  return {spec, run_join};
 }
 
 } // namespace potluck::tools

@@ -19,7 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 
 /// For a connection, its proof and its hello.
-constexpr auto greeting_patience = 8s;
+constexpr auto organiser_greeting_patience = 8s;
 /// Once somebody has answered, for the others.
 constexpr auto others_patience = 2s;
 constexpr auto answer_patience = 4s;
@@ -66,7 +66,8 @@ public:
       return failure{bound.error()};
     for (const auto& who : plan_.contacts)
       call_on(who);
-    wait(greeting_patience, [&] { return count() > 0 || !anything_pending(); });
+    wait(organiser_greeting_patience,
+         [&] { return count() > 0 || !anything_pending(); });
     if (count() == 0)
       return failure{refusal().empty()
                          ? "Nobody of run " + shown_run(plan_.run)

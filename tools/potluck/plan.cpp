@@ -93,7 +93,7 @@ std::string compared(const strategy_plan& before, const strategy_plan& after) {
   return text;
 }
 
-int run(cli::command_line& options, const std::string&) {
+int run_plan(cli::command_line& options, const std::string&) {
   auto count = static_cast<std::uint32_t>(options.integer("chunks"));
   auto text = load(options.text("peers"));
   if (!text)
@@ -142,7 +142,7 @@ command plan_command() {
        "NUMBER", cli::between(0, 1e9)},
   };
   spec.notes = plan_format_help();
-  return {spec, run};
+  return {spec, run_plan};
 }
 
 } // namespace potluck::tools

@@ -126,7 +126,7 @@ void print(const report& x, const scenario& what, std::uint64_t seed,
   std::cout.flush();
 }
 
-int run(cli::command_line& options, const std::string&) {
+int run_sim(cli::command_line& options, const std::string&) {
   if (options.flag("format")) {
     std::cout << scenario_help();
     return all_well;
@@ -277,7 +277,7 @@ command sim_command() {
   };
   for (auto& option : scenario_options())
     spec.options.push_back(option);
-  return {spec, run};
+  return {spec, run_sim};
 }
 
 } // namespace potluck::tools

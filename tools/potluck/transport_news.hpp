@@ -34,7 +34,11 @@ public:
     push({what::connected, id, remote, proven, {}, ""});
   }
   void on_frame(connection_id id, incoming_frame frame) override {
-    push({what::frame, id, {}, {}, std::move(frame), ""});
+    item x;
+    x.happened = what::frame;
+    x.id = id;
+    x.frame = std::move(frame);
+    push(std::move(x));
   }
   void on_closed(connection_id id, const std::string& reason) override {
     push({what::closed, id, {}, {}, {}, reason});

@@ -5,12 +5,13 @@ namespace potluck::tails {
 
 namespace {
 
-double rate(double peak, std::uint64_t, std::uint64_t, std::uint64_t) {
+double constant_rate(double peak, std::uint64_t, std::uint64_t, std::uint64_t) {
   return peak;
 }
 
 } // namespace
 
-extern const schedule constant{"constant", "stays at the peak", false, rate};
+extern const schedule constant{"constant", "stays at the peak", false,
+                               constant_rate};
 
 } // namespace potluck::tails

@@ -22,8 +22,8 @@ double series(double y, int first) {
   return sum;
 }
 
-double rate(double peak, std::uint64_t begin, std::uint64_t end,
-            std::uint64_t step) {
+double cosine_rate(double peak, std::uint64_t begin, std::uint64_t end,
+                   std::uint64_t step) {
   const auto all = end - begin + 1;
   const auto left = end - step + 1;
   double root = 0;
@@ -42,6 +42,6 @@ double rate(double peak, std::uint64_t begin, std::uint64_t end,
 } // namespace
 
 extern const schedule cosine{"cosine", "falls to zero as half a cosine", true,
-                             rate};
+                             cosine_rate};
 
 } // namespace potluck::tails

@@ -12,8 +12,8 @@ using namespace std::chrono_literals;
 /// Both, and each contribution's, are longer by `gathering_time`.
 constexpr auto gathering_cap = 20s;
 
-sponsorship::letter refusal(const peer_id& to, std::uint64_t number,
-                            const std::string& reason) {
+sponsorship::letter refused_letter(const peer_id& to, std::uint64_t number,
+                                   const std::string& reason) {
   return {to, contribution_answer{number, false, reason}};
 }
 
@@ -55,7 +55,7 @@ sponsorship::actions sponsorship::look(time_point now) {
         || now - asked_at_[id]
                > contributions_.patience(id) + order_.patience) {
       contributions_.expired(id);
-      out.push_back(refusal(id, gathering_->number(), "too late"));
+      out.push_back(refused_letter(id, gathering_->number(), "too late"));
       gathering_->without(id);
       gave_.erase(id);
       in_vain_.spend(now - std::exchange(charged_until_, now), now);
@@ -72,7 +72,7 @@ sponsorship::actions sponsorship::offer(const peer_id& from,
   if (!gathering_) {
     // The last chunk of what came too late gets the answer, for the others.
     if (part.number <= requests_ && part.chunk == 0)
-      out.push_back(refusal(from, part.number, "too late"));
+      out.push_back(refused_letter(from, part.number, "too late"));
     return out;
   }
   switch (gathering_->offer(from, part, body, size)) {
@@ -88,7 +88,7 @@ sponsorship::actions sponsorship::offer(const peer_id& from,
       break;
     case gathering::verdict::refused:
       out.push_back(refused{from, gathering_->reason()});
-      out.push_back(refusal(from, part.number, gathering_->reason()));
+      out.push_back(refused_letter(from, part.number, gathering_->reason()));
       break;
   }
   go_on(out, now);

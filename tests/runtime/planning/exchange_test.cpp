@@ -14,9 +14,9 @@ namespace {
 
 /// The published problem for given computing peers, written out as it stands:
 /// a, g, and a row for every g_ij <= a_ki. In units of `unit` gradients/s.
-double published_rate(const network& net, const peer_flags& computing) {
+double published_rate(const peer_network& net, const peer_flags& computing) {
   double unit = line_bound(net, computing);
-  if (unit == 0 || unit == network::unlimited)
+  if (unit == 0 || unit == peer_network::unlimited)
     return unit;
   std::size_t n = net.size();
   auto a = [&](std::size_t i, std::size_t j) { return 1 + i * n + j; };
@@ -42,7 +42,7 @@ double published_rate(const network& net, const peer_flags& computing) {
       up.emplace_back(g(i, j), 1.0);
       down.emplace_back(a(j, i), 1.0);
       down.emplace_back(g(j, i), 1.0);
-      if (double limit = net.link(i, j); limit != network::unlimited)
+      if (double limit = net.link(i, j); limit != peer_network::unlimited)
         program.require({{a(i, j), 1.0}, {g(i, j), 1.0}}, relation::at_most,
                         std::min(limit / unit, 4.0));
     }
@@ -62,7 +62,7 @@ double published_rate(const network& net, const peer_flags& computing) {
 }
 
 /// Every limit of the published problem, of the rates themselves.
-void check_limits(const network& net, const peer_flags& computing,
+void check_limits(const peer_network& net, const peer_flags& computing,
                   const exchange& x) {
   std::size_t n = net.size();
   double hair = 1 + 1e-9;
@@ -77,13 +77,13 @@ void check_limits(const network& net, const peer_flags& computing,
         continue;
       up += (computing[i] ? x.reduce[j] : 0) + x.means[i][j];
       down += (computing[j] ? x.reduce[i] : 0) + x.means[j][i];
-      if (net.link(i, j) != network::unlimited)
+      if (net.link(i, j) != peer_network::unlimited)
         CHECK((computing[i] ? x.reduce[j] : 0) + x.means[i][j]
               <= net.link(i, j) * hair);
     }
     CHECK(up <= net.up(i) * hair);
     CHECK(down <= net.down(i) * hair);
-    if (net.holds(i) && x.rate != network::unlimited)
+    if (net.holds(i) && x.rate != peer_network::unlimited)
       CHECK(got >= x.rate / hair);
   }
 }
@@ -103,7 +103,7 @@ TEST_CASE("the small program's optimum is that of the published one") {
     CAPTURE(seed);
     test::random_networks random{seed};
     auto problem = random.problem(2 + random.below(6), false, seed % 2 == 0);
-    network net{problem};
+    peer_network net{problem};
     auto computing = given(problem);
     auto x = fastest_exchange(net, computing);
     REQUIRE(x);
@@ -115,7 +115,7 @@ TEST_CASE("the small program's optimum is that of the published one") {
     auto one = fastest_shares(net, computing);
     CHECK(one.rate <= x->rate * (1 + 1e-9));
     above_one_place += one.rate < x->rate * (1 - 1e-6);
-    if (one.rate > 0 && one.rate != network::unlimited) {
+    if (one.rate > 0 && one.rate != peer_network::unlimited) {
       CHECK(rate_of(net, computing, one.shares)
             == doctest::Approx(one.rate).epsilon(1e-9));
       check_limits(net, computing, as_exchange(net, computing, one));
@@ -131,18 +131,19 @@ TEST_CASE("duals say what a little more of a line gives") {
     CAPTURE(seed);
     test::random_networks random{seed};
     auto problem = random.problem(3 + random.below(4), false, true);
-    network net{problem};
+    peer_network net{problem};
     auto computing = given(problem);
     auto x = fastest_exchange(net, computing);
     REQUIRE(x);
-    if (x->rate == 0 || x->rate == network::unlimited)
+    if (x->rate == 0 || x->rate == peer_network::unlimited)
       continue;
     for (std::size_t i = 0; i < net.size(); ++i) {
       auto more = problem;
       double added = more.peers[i].upload * 1e-4;
       more.peers[i].upload += added;
-      double gain = (fastest_exchange(network{more}, computing)->rate - x->rate)
-                    / (added / problem.gradient_bytes);
+      double gain
+          = (fastest_exchange(peer_network{more}, computing)->rate - x->rate)
+            / (added / problem.gradient_bytes);
       // At a corner the dual is one of several; never less than the truth.
       CHECK(x->upload_gain[i] >= gain - 1e-3);
       CHECK(x->upload_gain[i] <= 1 + 1e-6);
@@ -157,7 +158,7 @@ TEST_CASE("fewer averaging peers are a valid exchange, and no faster") {
     CAPTURE(seed);
     test::random_networks random{seed};
     auto problem = random.problem(8, false, true);
-    network net{problem};
+    peer_network net{problem};
     auto computing = given(problem);
     auto few = fastest_exchange(net, computing, 3);
     auto all = fastest_exchange(net, computing);
@@ -173,7 +174,7 @@ TEST_CASE("who computes is chosen as well as by trying every set") {
     CAPTURE(seed);
     test::random_networks random{seed};
     auto problem = random.problem(2 + random.below(6), true, seed % 2 == 0);
-    network net{problem};
+    peer_network net{problem};
     double best = 0;
     for (unsigned bits = 1; bits < 1u << net.size(); ++bits) {
       peer_flags set;
@@ -203,7 +204,7 @@ TEST_CASE("a large plan's bound holds, and is close where lines are free") {
     CAPTURE(seed);
     test::random_networks random{seed};
     auto problem = random.problem(300, seed % 2 == 0, false);
-    network net{problem};
+    peer_network net{problem};
     auto x = choose_computing(net);
     CHECK(x.rate > 0);
     CHECK(x.upper_bound >= x.rate);

@@ -85,7 +85,7 @@ TEST_CASE("rates stay within the lines, and whole chunks lose at most one") {
     std::uint32_t chunks = 1 + static_cast<std::uint32_t>(random.below(2000));
     auto plan = plan_strategy(problem, chunks);
     std::uint64_t sum = 0;
-    network net{problem};
+    peer_network net{problem};
     peer_flags computing;
     for (const auto& x : plan.peers) {
       sum += x.chunks;

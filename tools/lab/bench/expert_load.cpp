@@ -22,7 +22,7 @@ using clock = std::chrono::steady_clock;
 
 constexpr auto first_answer_patience = 60s;
 constexpr auto call_patience = 60s;
-constexpr auto look_interval = 5ms;
+constexpr auto between_looks = 5ms;
 /// The time is prolonged, at most by so much, until every client had these.
 constexpr std::uint64_t least_turns = 3;
 constexpr auto longest_extra = 60s;
@@ -72,7 +72,7 @@ public:
   void stop() {
     stopping_ = true;
     while (under_way_ > 0)
-      std::this_thread::sleep_for(look_interval);
+      std::this_thread::sleep_for(between_looks);
   }
 
   void count_from_now() {
@@ -167,7 +167,7 @@ bool run_load(const expert_load& what, std::ostream& out) {
     all.begin(i);
   out << to_json(event{"ready", {}}, 0) << std::endl;
   while (!std::filesystem::exists(what.go))
-    std::this_thread::sleep_for(look_interval);
+    std::this_thread::sleep_for(between_looks);
   auto cpu = cpu_seconds();
   auto began = clock::now();
   auto passed
@@ -176,7 +176,7 @@ bool run_load(const expert_load& what, std::ostream& out) {
   std::this_thread::sleep_for(std::chrono::duration<double>(what.seconds));
   auto latest = clock::now() + longest_extra;
   while (!all.enough() && clock::now() < latest)
-    std::this_thread::sleep_for(look_interval);
+    std::this_thread::sleep_for(between_looks);
   auto seconds = passed().count();
   out << to_json(event{"load",
                        {{"rate", all.rate()},

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t tensor_values = 4'000'000;
 
-double seconds(std::chrono::steady_clock::time_point x) {
+double seconds_of(std::chrono::steady_clock::time_point x) {
   return std::chrono::duration<double>(x.time_since_epoch()).count();
 }
 
@@ -173,7 +173,7 @@ private:
   }
 
   void say(const event& x, std::chrono::steady_clock::time_point now) {
-    out_ << to_json(x, seconds(now)) << std::endl;
+    out_ << to_json(x, seconds_of(now)) << std::endl;
   }
 
   std::ostream& out_;

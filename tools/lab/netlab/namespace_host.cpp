@@ -84,7 +84,7 @@ bool write_file(const std::string& path, const std::string& text) {
                 == static_cast<ssize_t>(text.size());
 }
 
-failure refused(const char* what) {
+failure failed_to(const char* what) {
   return {std::string{what} + ": " + std::strerror(errno)};
 }
 
@@ -99,7 +99,7 @@ expected<bool> become_root_inside() {
       || !write_file("/proc/self/setgroups", "deny")
       || !write_file("/proc/self/uid_map", "0 " + user + " 1")
       || !write_file("/proc/self/gid_map", "0 " + group + " 1"))
-    return refused("user namespace");
+    return failed_to("user namespace");
   return true;
 }
 
@@ -114,19 +114,19 @@ expected<namespace_host> namespace_host::make(std::uint32_t address,
   namespace_host result;
   result.speaks_ = speaks;
   if (::unshare(CLONE_NEWNET) != 0)
-    return refused("network namespace");
+    return failed_to("network namespace");
   // Of this thread, not of the process's first one.
   result.space_ = file_descriptor{
       ::open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC)};
   if (!result.space_)
-    return refused("/proc/thread-self/ns/net");
+    return failed_to("/proc/thread-self/ns/net");
   result.line_ = file_descriptor{
       ::open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC)};
   ifreq wanted{};
   wanted.ifr_flags = IFF_TUN | IFF_NO_PI;
   std::strncpy(wanted.ifr_name, device, IFNAMSIZ - 1);
   if (!result.line_ || ::ioctl(result.line_.get(), TUNSETIFF, &wanted) != 0)
-    return refused("/dev/net/tun");
+    return failed_to("/dev/net/tun");
   interface wan {
     device
   };
@@ -136,11 +136,11 @@ expected<namespace_host> namespace_host::make(std::uint32_t address,
               || !wan.set_address(SIOCSIFNETMASK, dotted(netmask))))
       || !wan.set_packet_bytes(packet_bytes) || !wan.set_queue(device_queue)
       || !wan.up())
-    return refused("its interface");
+    return failed_to("its interface");
   if (speaks == versions::four || wan.add_ipv6(public_ipv6_address(address)))
     return result;
   if (speaks == versions::six)
-    return refused("this system gives it no IPv6 address");
+    return failed_to("this system gives it no IPv6 address");
   result.speaks_ = versions::four;
   return result;
 }

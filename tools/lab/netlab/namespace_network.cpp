@@ -38,7 +38,7 @@ constexpr std::size_t moved_hosts = 32768;
 /// Packets taken from one host before the next has its turn.
 constexpr int turn_packets = 64;
 
-time_point now() {
+time_point time_here() {
   return std::chrono::steady_clock::now();
 }
 
@@ -205,7 +205,7 @@ public:
 
   void cut(host x) override {
     std::lock_guard guard{mutex_};
-    cut_ += network_.cut(now(), x);
+    cut_ += network_.cut(time_here(), x);
     wake();
   }
 
@@ -301,13 +301,14 @@ private:
       const auto to = receiver_of(buffer, static_cast<std::size_t>(size));
       auto receiver = to ? by_address_.find(*to) : by_address_.end();
       if (receiver != by_address_.end())
-        network_.send(now(), {from, receiver->second, {buffer, buffer + size}});
+        network_.send(time_here(),
+                      {from, receiver->second, {buffer, buffer + size}});
     }
   }
 
   void hand_over() {
     auto due = network_.next();
-    auto at = now();
+    auto at = time_here();
     if (!due || *due > at)
       return;
     // What never had to wait, a reset for example, cannot be late.

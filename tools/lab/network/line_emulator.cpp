@@ -11,7 +11,7 @@ namespace {
 /// a first window of TCP.
 constexpr std::size_t least_queue_bytes = 16 * 1024;
 /// Of TCP, in a stream.
-constexpr double packet_bytes = 1400;
+constexpr double bytes_a_packet = 1400;
 /// As kernels have it: at least so long, and twice the round trip.
 constexpr duration shortest_retransmission = std::chrono::milliseconds{200};
 /// What urgent parcels wait for at each line: as much of what others have to
@@ -155,7 +155,7 @@ void line_emulator::befall(const parcel& x, passage& how) {
   const auto packets
       = load_ == load::packets
             ? 1
-            : std::ceil(static_cast<double>(x.bytes) / packet_bytes);
+            : std::ceil(static_cast<double>(x.bytes) / bytes_a_packet);
   const auto arrives = (1 - a.loss_up) * (1 - b.loss_down);
   if (arrives < 1 && chance_.uniform01() >= std::pow(arrives, packets)) {
     ++sender.counted.lost;

@@ -20,7 +20,6 @@ enum stream_kind : std::uint64_t {
   of_a_seed,
 };
 
-constexpr double slowest_clock = -0.9;
 constexpr double slowest_peer = 1e-3;
 
 duration at_least_shortest(double seconds) {
@@ -64,13 +63,14 @@ void fault_plan::schedule(duration at, step what, std::uint64_t number) {
 
 std::size_t fault_plan::add_peer(std::size_t group) {
   const auto& like = scenario_.groups[group];
-  planned_peer x;
+  scripted_peer x;
   x.number = peers_.size();
   x.group = group;
   auto chance = stream(of_a_peer, x.number);
   x.samples_per_second
       = std::max(slowest_peer, like.samples_per_second.draw(chance));
-  x.clock_drift = std::max(slowest_clock, like.clock_drift.draw(chance));
+  x.clock_drift
+      = std::max(limits::slowest_clock, like.clock_drift.draw(chance));
   x.delay = to_duration(like.line.delay.draw(chance));
   x.upload = std::max(0.0, like.line.upload.draw(chance));
   x.download = std::max(0.0, like.line.download.draw(chance));

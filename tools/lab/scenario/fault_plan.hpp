@@ -35,7 +35,7 @@ namespace potluck {
 class fault_crowd;
 
 /// A peer as the scenario's groups and chance make it.
-struct planned_peer {
+struct scripted_peer {
   std::size_t number = 0;
   std::size_t group = 0; ///< Index into `scenario::groups`.
   double samples_per_second = 0;
@@ -52,7 +52,7 @@ public:
 
   /// Peers known so far, `join` faults included once they happened; numbers are
   /// indices and never reused.
-  const std::vector<planned_peer>& peers() const {
+  const std::vector<scripted_peer>& peers() const {
     return peers_;
   }
 
@@ -127,7 +127,7 @@ private:
 
   scenario scenario_;
   std::uint64_t seed_;
-  std::vector<planned_peer> peers_;
+  std::vector<scripted_peer> peers_;
   std::vector<visit> visits_; ///< By peer.
   std::vector<rule_state> rules_;
   std::set<pending> queue_;

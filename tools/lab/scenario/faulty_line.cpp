@@ -18,7 +18,7 @@ double either(double a, double b) {
 
 } // namespace
 
-access_line usual_line(const planned_peer& x, const peer_group& of) {
+access_line usual_line(const scripted_peer& x, const peer_group& of) {
   access_line result;
   random_stream own{mix(x.seed, 2)};
   result.delay = x.delay;

@@ -8,7 +8,7 @@ namespace potluck {
 
 /// The line as its group has it. One draw, by the peer's seed, decides its
 /// jitter; the network draws for each frame.
-access_line usual_line(const planned_peer& x, const peer_group& of);
+access_line usual_line(const scripted_peer& x, const peer_group& of);
 
 /// The line with one fault more; several of a kind add up. False when the kind
 /// is none of a line.

@@ -19,5 +19,7 @@ constexpr auto scenario_longest = std::chrono::hours{24 * 366};
 /// Between two events of one rule or one peer's churn: an interval that chance
 /// draws as zero must not stop time.
 constexpr auto scenario_shortest = 10ms;
+/// A clock that runs backwards, or stands, is not drift.
+constexpr double slowest_clock = -0.9;
 
 } // namespace potluck::limits

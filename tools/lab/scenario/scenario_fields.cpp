@@ -31,8 +31,6 @@ constexpr double slowest_factor = 1e6;
 /// Of one group of strangers: what one machine's memory holds of connections.
 constexpr double most_identities = 4096;
 constexpr double most_tries = 1e5;
-/// A clock that runs backwards, or stands, is not drift.
-constexpr double slowest_clock = -0.9;
 constexpr double fastest_clock = 10;
 
 using m = measure;
@@ -297,7 +295,7 @@ amount_rule amount_rule_of(fault_kind x) {
     case fault_kind::slow:
       return {m::plain, 1, slowest_factor};
     case fault_kind::drift:
-      return {m::share, slowest_clock, fastest_clock};
+      return {m::share, limits::slowest_clock, fastest_clock};
     default:
       return {};
   }
@@ -365,7 +363,7 @@ const object_format<peer_group>& format_of() {
        member("joins_at", &g::joins_at, "when it starts",
               {m::seconds, 0, longest}),
        member("clock_drift", &g::clock_drift, "0.01: its clock runs 1 % fast",
-              {m::share, slowest_clock, fastest_clock}),
+              {m::share, limits::slowest_clock, fastest_clock}),
        member("line", &g::line, "its access line"),
        member("writes_checkpoints", &g::writes_checkpoints,
               "saves the training state on its disk"),

@@ -20,7 +20,7 @@ void expert_staff::forget(std::size_t number) {
   judge_.forget(number);
 }
 
-machine::companion expert_staff::equip(const planned_peer& x,
+machine::companion expert_staff::equip(const scripted_peer& x,
                                        std::uint64_t life, peer_config& c) {
   const auto& role = what_.groups[x.group].role;
   if (role == "expert")

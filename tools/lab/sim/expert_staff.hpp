@@ -22,7 +22,7 @@ public:
   /// Gives a peer experts or calls of them, as its role says. Returns its
   /// caller, to be spawned beside it; null for others.
   /// @param life How often the peer has been started.
-  machine::companion equip(const planned_peer& x, std::uint64_t life,
+  machine::companion equip(const scripted_peer& x, std::uint64_t life,
                            peer_config& c);
 
   /// Its disk is another: what was on its shelves is gone.

@@ -45,7 +45,7 @@ listener(observer_actor::stateful_pointer<listener_state> self,
 
 } // namespace
 
-machine::machine(planned_peer plan, std::uint64_t seed)
+machine::machine(scripted_peer plan, std::uint64_t seed)
     : order_{seed}, rate_(1 + plan.clock_drift), plan_(std::move(plan)) {
   config_.set("scheduler.policy", caf::atom("testing"));
 }

@@ -30,10 +30,10 @@ public:
   };
 
   /// @param seed Of the order of ready actors.
-  machine(planned_peer plan, std::uint64_t seed);
+  machine(scripted_peer plan, std::uint64_t seed);
   ~machine();
 
-  const planned_peer& plan() const {
+  const scripted_peer& plan() const {
     return plan_;
   }
 
@@ -115,7 +115,7 @@ private:
   peer_actor peer_;
   bool peer_ended_ = false;
 
-  planned_peer plan_;
+  scripted_peer plan_;
   caf::actor_system_config config_;
   audience audience_;
   observer_actor observer_;

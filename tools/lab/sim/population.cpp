@@ -14,7 +14,7 @@ namespace potluck::simulation {
 namespace {
 
 // What streams are for: mixed into the seed.
-enum stream_kind : std::uint64_t {
+enum peer_stream : std::uint64_t {
   of_an_order = 103,
   of_an_identity,
   of_a_disk = 107,

@@ -15,7 +15,7 @@ namespace potluck::simulation {
 namespace {
 
 // What streams are for: mixed into the seed.
-enum stream_kind : std::uint64_t {
+enum world_stream : std::uint64_t {
   of_the_network = 101,
   of_accidents,
   of_a_run = 105,

@@ -43,7 +43,7 @@ run_settings shape(const std::string& model, std::uint32_t vocabulary,
   return x;
 }
 
-std::vector<trainer_row> rows() {
+std::vector<trainer_row> trainer_rows() {
   return {
       {"albert", shape("albert", 2000, 64, 256, 4, 4), 256},
       {"gpt", shape("gpt", 2000, 64, 256, 4, 4), 256},
@@ -132,7 +132,7 @@ int bench_trainer(cli::command_line& options) {
     }
     return report(options, result, result.back()["met"].get<bool>());
   }
-  for (const auto& row : rows()) {
+  for (const auto& row : trainer_rows()) {
     // The large one is for graphics cards.
     if (wanted == "all" ? row.name == "gpt-100m" : row.name != wanted)
       continue;

@@ -151,7 +151,7 @@ void print_json(const report& x, const scenario& what, std::uint64_t seed) {
             << std::endl;
 }
 
-int run(cli::command_line& options, const std::string&) {
+int run_chaos(cli::command_line& options, const std::string&) {
   if (options.flag("format")) {
     std::cout << scenario_help();
     return all_well;
@@ -265,7 +265,7 @@ command chaos_command() {
   };
   for (auto& option : scenario_options())
     spec.options.push_back(option);
-  return {spec, run};
+  return {spec, run_chaos};
 }
 
 } // namespace potluck::tools

@@ -27,7 +27,7 @@ namespace {
 using cli::option_kind;
 using cli::option_spec;
 
-std::vector<option_spec> own_options() {
+std::vector<option_spec> create_options() {
   return {
       {"data", option_kind::text, "",
        "A UTF-8 text or a folder of them, from which the run's tokenizer is "
@@ -231,7 +231,7 @@ void print(const invitation& to, const std::string& text,
   std::cout << text << std::endl;
 }
 
-int run(cli::command_line& options, const std::string&) {
+int run_create(cli::command_line& options, const std::string&) {
   if (options.positionals().empty())
     return complain("Give the run a name: potluck create NAME.");
   const auto name = options.positionals().front();
@@ -287,7 +287,7 @@ command create_command() {
   spec.usage = "potluck create NAME --announce HOST:PORT [--data PATH] "
                "[OPTION]...";
   spec.positionals = 1;
-  spec.options = own_options();
+  spec.options = create_options();
   for (auto& x : network_options())
     if (x.name == "identity-dir")
       spec.options.push_back(x);
@@ -297,7 +297,7 @@ command create_command() {
   spec.notes
       = "Once more with the same NAME and no settings it prints another "
         "invitation to\nthe same run. The last line is the invitation.\n";
-  return {spec, run};
+  return {spec, run_create};
 }
 
 } // namespace potluck::tools

@@ -122,7 +122,7 @@ int report(const run_record& record, const std::string& directory,
   return all_well;
 }
 
-int run(cli::command_line& options, const std::string&) {
+int run_demo(cli::command_line& options, const std::string&) {
   auto plan = plan_from(options);
   if (!plan)
     return complain(plan.error());
@@ -176,7 +176,7 @@ command demo_command() {
       {"keep", option_kind::flag, "",
        "Keep everything, not only logs and checkpoint.", ""},
   };
-  return {spec, run};
+  return {spec, run_demo};
 }
 
 } // namespace potluck::tools

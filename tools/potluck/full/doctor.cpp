@@ -92,7 +92,7 @@ void add(std::vector<finding>& to, std::vector<finding> more) {
   std::move(more.begin(), more.end(), std::back_inserter(to));
 }
 
-int run(cli::command_line& options, const std::string&) {
+int run_doctor(cli::command_line& options, const std::string&) {
   peer_config config;
   auto how = fill_network(options, config);
   if (!how)
@@ -160,7 +160,7 @@ command doctor_command() {
   spec.notes = "Exit status: 0 when all is well, 1 when something could be "
                "better, 2 when this\nmachine cannot take part. The visit to "
                "the peers sends at most 1 MiB.\n";
-  return {spec, run};
+  return {spec, run_doctor};
 }
 
 } // namespace potluck::tools

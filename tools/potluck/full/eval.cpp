@@ -19,7 +19,7 @@ namespace {
 
 using cli::option_kind;
 
-int run(cli::command_line& options, const std::string&) {
+int run_eval(cli::command_line& options, const std::string&) {
   if (!options.given("checkpoint"))
     return complain("Name the checkpoint with --checkpoint FILE.");
   if (!options.given("data"))
@@ -116,7 +116,7 @@ command eval_command() {
        "Plain TCP, where the run has it; loopback addresses only.", ""},
       {"json", option_kind::flag, "", "Print one JSON object.", ""},
   };
-  return {spec, run};
+  return {spec, run_eval};
 }
 
 } // namespace potluck::tools

@@ -22,7 +22,7 @@ namespace {
 using cli::option_kind;
 using cli::option_spec;
 
-std::vector<option_spec> own_options() {
+std::vector<option_spec> expert_options() {
   return {
       {"layer", option_kind::text, "ffn",
        "What each expert computes: ffn (a feed-forward block), transformer "
@@ -132,7 +132,7 @@ expected<expert_factory> factory_of(const cli::command_line& options) {
       device, threads != 0 ? threads : static_cast<int>((cores + 1) / 2));
 }
 
-int run(cli::command_line& options, const std::string&) {
+int run_expert(cli::command_line& options, const std::string&) {
   peer_config config;
   config.role = role::expert;
   auto invited = invitation_from(options);
@@ -191,12 +191,12 @@ command expert_command() {
   spec.usage = "potluck expert [INVITATION] --uids PATTERN "
                "[--peer HOST:PORT]... [OPTION]...";
   spec.positionals = 1;
-  spec.options = own_options();
+  spec.options = expert_options();
   for (auto& option : admission_options())
     spec.options.push_back(option);
   for (auto& option : network_options())
     spec.options.push_back(option);
-  return {spec, run};
+  return {spec, run_expert};
 }
 
 } // namespace potluck::tools

@@ -14,7 +14,7 @@ namespace {
 
 using cli::option_kind;
 
-int run(cli::command_line& options, const std::string&) {
+int run_export(cli::command_line& options, const std::string&) {
   if (options.text("format") != "safetensors")
     return complain("--format: '" + options.text("format")
                     + "' is not known; write safetensors.");
@@ -59,7 +59,7 @@ command export_command() {
        "safetensors, with a config.json (for albert, Hugging Face's).",
        "FORMAT"},
   };
-  return {spec, run};
+  return {spec, run_export};
 }
 
 } // namespace potluck::tools

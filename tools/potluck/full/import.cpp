@@ -15,7 +15,7 @@ namespace {
 
 using cli::option_kind;
 
-int run(cli::command_line& options, const std::string&) {
+int run_import(cli::command_line& options, const std::string&) {
   if (options.positionals().size() != 1)
     return complain("Name what to import: potluck import FOLDER.");
   const auto name = options.text("run");
@@ -70,7 +70,7 @@ command import_command() {
       option.default_text = "imported";
     spec.options.push_back(option);
   }
-  return {spec, run};
+  return {spec, run_import};
 }
 
 } // namespace potluck::tools

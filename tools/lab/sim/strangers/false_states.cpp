@@ -15,7 +15,6 @@ namespace {
 
 using line = stranger::line;
 
-constexpr std::uint64_t absurd_step = 1'000'000'000;
 /// As much longer as the history of the checkpoint that took runs over.
 constexpr std::uint64_t more_samples = 1'000'000'000;
 /// Not beyond the last step of a run: nothing behind that is fetched.

@@ -14,8 +14,6 @@ namespace {
 
 using line = stranger::line;
 
-/// Tries between two rounds of reports: at the usual rate one a second.
-constexpr unsigned tries_a_report = 10;
 /// That it answers an invitation with.
 constexpr std::uint64_t samples = 8;
 

@@ -11,8 +11,6 @@ using line = stranger::line;
 
 /// As the fastest line that peers believe in.
 constexpr double great_line = 1e10;
-/// Tries between two rounds of reports: at the usual rate one a second.
-constexpr unsigned tries_a_report = 10;
 
 class idle : public manner {
   bool greets() const override {

@@ -13,9 +13,6 @@ namespace {
 
 using line = stranger::line;
 
-/// Tries between two rounds of reports: at the usual rate one a second.
-constexpr unsigned tries_a_report = 10;
-
 class level_company : public manner {
 public:
   std::size_t keys_drawn() const override {

@@ -17,7 +17,6 @@ using line = stranger::line;
 
 /// Records of one letter, as in the attack that ended runs.
 constexpr std::size_t records_a_letter = 50;
-constexpr std::uint64_t absurd_step = 1'000'000'000;
 constexpr std::uint64_t absurd_history = 1'000'000'000'000;
 /// Every so many tries it asks again what there is.
 constexpr unsigned tries_a_question = 16;

@@ -2,12 +2,18 @@
 /// its tests.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
 #include "tools/lab/sim/strangers/stranger.hpp"
 
 namespace potluck::simulation {
+
+/// Tries between two rounds of reports: at the usual rate one a second.
+constexpr unsigned tries_a_report = 10;
+/// No run gets there.
+constexpr std::uint64_t absurd_step = 1'000'000'000;
 
 class manner {
 public:

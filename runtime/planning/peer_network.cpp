@@ -1,8 +1,8 @@
-#include "runtime/planning/network.hpp"
+#include "runtime/planning/peer_network.hpp"
 
 namespace potluck {
 
-network::network(const strategy_problem& problem) {
+peer_network::peer_network(const strategy_problem& problem) {
   std::map<std::string, std::size_t> number;
   for (const auto& x : problem.peers) {
     number.emplace(x.id, peers_.size());
@@ -17,14 +17,14 @@ network::network(const strategy_problem& problem) {
         = x.limit / problem.gradient_bytes;
 }
 
-double network::link(std::size_t i, std::size_t j) const {
+double peer_network::link(std::size_t i, std::size_t j) const {
   if (links_.empty())
     return unlimited;
   auto found = links_.find({i, j});
   return found == links_.end() ? unlimited : found->second;
 }
 
-double network::compute_rate(const peer_flags& computing) const {
+double peer_network::compute_rate(const peer_flags& computing) const {
   double result = 0;
   for (std::size_t i = 0; i < size(); ++i)
     if (computing[i])
@@ -32,7 +32,7 @@ double network::compute_rate(const peer_flags& computing) const {
   return result;
 }
 
-std::vector<std::size_t> network::islands() const {
+std::vector<std::size_t> peer_network::islands() const {
   // Only named links of zero separate peers. Whom a peer reaches is found by
   // walking over those not yet reached: few are ever looked at twice.
   std::map<std::size_t, std::vector<bool>> blocked_from;

@@ -18,12 +18,12 @@ namespace potluck {
 using peer_flags = std::vector<bool>;
 
 /// Immutable.
-class network {
+class peer_network {
 public:
   static constexpr double unlimited = std::numeric_limits<double>::infinity();
 
   /// @param problem As `review` gives it, not refused.
-  explicit network(const strategy_problem& problem);
+  explicit peer_network(const strategy_problem& problem);
 
   std::size_t size() const {
     return peers_.size();
