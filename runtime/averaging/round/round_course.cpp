@@ -272,7 +272,7 @@ round_actions round_course::take() {
 }
 
 void round_course::fingerprint(std::string& out) const {
-  append(out, answered_ << 1 | static_cast<std::int64_t>(leading_));
+  append(out, 2 * answered_ + static_cast<std::int64_t>(leading_));
   own_.fingerprint(out);
   leader_.fingerprint(out);
   roll_.fingerprint(out);

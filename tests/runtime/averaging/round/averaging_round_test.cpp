@@ -143,7 +143,8 @@ TEST_CASE("a settle finds what is in sums and places, and closes them") {
   round_settle asked{x.what.contract.group, 1};
   auto answer = x.it->receive(peer(1), asked, {});
   REQUIRE(receivers<round_standing>(answer) == std::vector<std::size_t>{1});
-  auto& told = std::get<round_standing>(all_of<round_mail>(answer)[0].content);
+  const auto mail = all_of<round_mail>(answer);
+  const auto& told = std::get<round_standing>(mail[0].content);
   CHECK(told.chunks[1] == chunk_standing{1, 3});
   CHECK_FALSE(
       x.intake->take(peer(2), x.mean_of(2), bytes_of(7), time_point{3s}));
