@@ -8,6 +8,7 @@
 #include "runtime/averaging/chunk_map.hpp"
 #include "runtime/membership/limits.hpp"
 #include "runtime/ways/cells/contributor_pace.hpp"
+#include "tests/support/float_body.hpp"
 #include "tests/support/test_world.hpp"
 
 using namespace potluck;
@@ -25,12 +26,6 @@ digest some_state() {
   digest x;
   x.bytes[0] = 7;
   return x;
-}
-
-shared_bytes bytes_of(std::vector<float> values) {
-  auto owner = std::make_shared<std::vector<float>>(std::move(values));
-  return {owner, reinterpret_cast<const std::uint8_t*>(owner->data()),
-          owner->size() * sizeof(float)};
 }
 
 charter of_group_size(std::uint32_t size, const std::string& averaging) {
@@ -96,7 +91,7 @@ struct one_cell {
   void part(std::uint8_t from, std::uint32_t chunk, std::vector<float> values,
             std::uint64_t number) {
     contribution_part x{number, chunk, 5, 2.5, packing::float32};
-    tell(letter{id_of(from), x, bytes_of(std::move(values))});
+    tell(letter{id_of(from), x, float_body(std::move(values))});
   }
   void whole(std::uint8_t from, std::uint64_t number) {
     std::vector<float> values(300, 1.0f);

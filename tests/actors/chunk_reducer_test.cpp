@@ -4,18 +4,13 @@
 
 #include <limits>
 
+#include "tests/support/float_body.hpp"
 #include "tests/support/test_world.hpp"
 
 using namespace potluck;
 using namespace std::chrono_literals;
 
 namespace {
-
-shared_bytes body_of(std::vector<float> values) {
-  auto owner = std::make_shared<std::vector<float>>(std::move(values));
-  return {owner, reinterpret_cast<const std::uint8_t*>(owner->data()),
-          owner->size() * sizeof(float)};
-}
 
 /// A reducer of two values from members with 1, 3 and no samples.
 struct one_chunk {
@@ -41,8 +36,8 @@ struct one_chunk {
   }
   void offer(std::size_t member, std::uint64_t samples,
              std::vector<float> values) {
-    caf::anon_send(
-        it, part_arrived{member, head_of(samples), body_of(std::move(values))});
+    caf::anon_send(it, part_arrived{member, head_of(samples),
+                                    float_body(std::move(values))});
     system.run();
   }
 
@@ -131,7 +126,7 @@ TEST_CASE("another thread adds on a reducer's behalf, and says what it owes") {
   auto add = [&](std::size_t member, std::uint64_t samples,
                  std::vector<float> values) {
     return x.sum.lock()->offer(member, one_chunk::head_of(samples),
-                               body_of(std::move(values)));
+                               float_body(std::move(values)));
   };
   CHECK_FALSE(add(1, 3, {3, -3}).worth_telling());
   SUBCASE("that all are in") {
@@ -183,14 +178,14 @@ TEST_CASE("a reducer says when no part has come for its patience") {
   job.parent = parent.handle;
   auto it = system.keep((*system).spawn(chunk_reducer, job));
   world.run_for(1s);
-  caf::anon_send(it, part_arrived{0, one_chunk::head_of(1), body_of({1})});
+  caf::anon_send(it, part_arrived{0, one_chunk::head_of(1), float_body({1})});
   world.run_for(1500ms);
   CHECK(parent->count<parts_overdue>() == 0); // One has come meanwhile.
   world.run_for(2s);
   REQUIRE(parent->count<parts_overdue>() == 1);
   CHECK(parent->last<parts_overdue>().group.bytes[0] == 9);
   CHECK(parent->last<parts_overdue>().chunk == 4);
-  caf::anon_send(it, part_arrived{1, one_chunk::head_of(1), body_of({1})});
+  caf::anon_send(it, part_arrived{1, one_chunk::head_of(1), float_body({1})});
   world.run_for(10s);
   CHECK(parent->count<parts_overdue>() == 1); // It has ended.
 }

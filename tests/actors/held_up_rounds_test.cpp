@@ -5,8 +5,8 @@
 
 #include <map>
 
-#include "runtime/packing/packing.hpp"
 #include "tests/actors/averaging_table.hpp"
+#include "tests/support/float_body.hpp"
 
 using namespace potluck;
 using namespace potluck::averaging;
@@ -68,17 +68,13 @@ struct trickle {
     t.world.settle();
   }
 
-  static shared_bytes shared(std::vector<float> x) {
-    const auto owner = std::make_shared<std::vector<float>>(std::move(x));
-    return packed_body(packing::float32, owner, owner->data(), owner->size());
-  }
   static shared_bytes copy_of(const shared_bytes& x) {
     const auto* from = reinterpret_cast<const float*>(x.data);
-    return shared({from, from + x.size / sizeof(float)});
+    return float_body({from, from + x.size / sizeof(float)});
   }
   shared_bytes values_of(std::uint32_t chunk) const {
     const auto left = values - std::uint64_t{chunk} * t.contract.chunk_values;
-    return shared(std::vector<float>(
+    return float_body(std::vector<float>(
         std::min<std::uint64_t>(left, t.contract.chunk_values), 1.0F));
   }
   void part(std::uint32_t chunk, std::size_t to) {

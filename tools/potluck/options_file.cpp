@@ -19,10 +19,6 @@ namespace {
 /// Bytes. std::regex goes one call deeper for every character of some lines.
 constexpr std::size_t longest_line = 4096;
 
-std::string plain(caf::string_view text) {
-  return {text.begin(), text.end()};
-}
-
 /// Line (from 1) of CAF's parser error; 0 if it has none.
 std::size_t line_of_error(const caf::error& error) {
   std::smatch match;
@@ -123,6 +119,10 @@ std::optional<texts> to_words(option_kind kind, const caf::config_value& x,
 }
 
 } // namespace
+
+std::string plain(caf::string_view text) {
+  return {text.begin(), text.end()};
+}
 
 std::optional<option_value> to_value(option_kind kind, const texts& all) {
   switch (kind) {

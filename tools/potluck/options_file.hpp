@@ -8,6 +8,7 @@
 #include <caf/config_option_set.hpp>
 #include <caf/config_value.hpp>
 #include <caf/settings.hpp>
+#include <caf/string_view.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -31,6 +32,8 @@ std::optional<option_value> to_value(option_kind kind,
 
 /// "a whole number": what an option of this kind wants.
 std::string wanted(option_kind kind);
+
+std::string plain(caf::string_view text);
 
 /// Whether `name` is that of a section with options of the actor system.
 bool is_caf_section(const caf::config_option_set& cafs,

@@ -17,10 +17,6 @@ namespace {
 
 using texts = std::vector<std::string>;
 
-std::string words_of(caf::string_view text) {
-  return {text.begin(), text.end()};
-}
-
 bool starts_with(const std::string& text, const std::string& prefix) {
   return text.compare(0, prefix.size(), prefix) == 0;
 }
@@ -163,11 +159,11 @@ void add_launch(CLI::App& app, launch_options& launch) {
 }
 
 void add_caf(CLI::App& app, const caf::config_option& option, texts& words) {
-  auto name = "--" + words_of(option.full_name());
+  auto name = "--" + plain(option.full_name());
   // An option of ours hides one of CAF's that has the same name.
   if (option.has_flat_cli_name() || app.get_option_no_throw(name))
     return;
-  auto type = words_of(option.type_name());
+  auto type = plain(option.type_name());
   auto take = [&option, &words, name, type](const texts& all) {
     if (!option.parse(all.back()))
       throw mistake{name + " wants a " + type + " in CAF's notation, not '"
@@ -176,7 +172,7 @@ void add_caf(CLI::App& app, const caf::config_option& option, texts& words) {
   };
   add(app, name + ",--caf#" + name.substr(2), "<" + type + ">",
       option.is_flag(), take)
-      ->description(words_of(option.description()))
+      ->description(plain(option.description()))
       ->group(caf_group);
 }
 

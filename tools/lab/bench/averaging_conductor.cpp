@@ -16,10 +16,6 @@ namespace {
 /// Values of each mean that are checked in every round; all are in the last.
 constexpr std::uint64_t checked_values = 1024;
 
-double seconds(caf::actor_clock::time_point x) {
-  return std::chrono::duration<double>(x.time_since_epoch()).count();
-}
-
 /// What all hold after a round: nothing in particular, but the same.
 digest state_after(std::uint64_t round) {
   return digest_of(&round, sizeof(round));

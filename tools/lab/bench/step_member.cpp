@@ -18,10 +18,6 @@ namespace {
 
 constexpr std::uint64_t tensor_values = 4'000'000;
 
-double seconds_of(std::chrono::steady_clock::time_point x) {
-  return std::chrono::duration<double>(x.time_since_epoch()).count();
-}
-
 /// Where trainers wait until their peer knows all the others: a founder alone
 /// would have made some steps by then.
 class meeting {
@@ -173,7 +169,7 @@ private:
   }
 
   void say(const event& x, std::chrono::steady_clock::time_point now) {
-    out_ << to_json(x, seconds_of(now)) << std::endl;
+    out_ << to_json(x, seconds(now)) << std::endl;
   }
 
   std::ostream& out_;

@@ -30,10 +30,11 @@ inline bool is_sum(const std::vector<float>& out, int members) {
 }
 
 /// Seconds of the machine's steady clock.
+inline double seconds(std::chrono::steady_clock::time_point x) {
+  return std::chrono::duration<double>(x.time_since_epoch()).count();
+}
 inline double now_seconds() {
-  return std::chrono::duration<double>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
+  return seconds(std::chrono::steady_clock::now());
 }
 
 /// Of this process, all its threads, in the kernel too.

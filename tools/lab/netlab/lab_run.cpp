@@ -31,10 +31,6 @@ constexpr auto traffic_interval = 1s;
 /// Share of late packets from which the figures are not to be trusted.
 constexpr double late_shown = 0.02;
 
-time_point now() {
-  return std::chrono::steady_clock::now();
-}
-
 class lab {
 public:
   lab(const network_description& what, host_network& network, std::string out,

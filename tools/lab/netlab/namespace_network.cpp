@@ -38,10 +38,6 @@ constexpr std::size_t moved_hosts = 32768;
 /// Packets taken from one host before the next has its turn.
 constexpr int turn_packets = 64;
 
-time_point time_here() {
-  return std::chrono::steady_clock::now();
-}
-
 std::string text_of(const ipv6_address& x) {
   char text[INET6_ADDRSTRLEN];
   return ::inet_ntop(AF_INET6, x.data(), text, sizeof(text));
@@ -205,7 +201,7 @@ public:
 
   void cut(host x) override {
     std::lock_guard guard{mutex_};
-    cut_ += network_.cut(time_here(), x);
+    cut_ += network_.cut(now(), x);
     wake();
   }
 
@@ -301,14 +297,13 @@ private:
       const auto to = receiver_of(buffer, static_cast<std::size_t>(size));
       auto receiver = to ? by_address_.find(*to) : by_address_.end();
       if (receiver != by_address_.end())
-        network_.send(time_here(),
-                      {from, receiver->second, {buffer, buffer + size}});
+        network_.send(now(), {from, receiver->second, {buffer, buffer + size}});
     }
   }
 
   void hand_over() {
     auto due = network_.next();
-    auto at = time_here();
+    auto at = now();
     if (!due || *due > at)
       return;
     // What never had to wait, a reset for example, cannot be late.

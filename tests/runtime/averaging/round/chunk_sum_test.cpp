@@ -5,16 +5,11 @@
 #include <thread>
 
 #include "runtime/averaging/round/chunk_sum.hpp"
+#include "tests/support/float_body.hpp"
 
 using namespace potluck;
 
 namespace {
-
-shared_bytes bytes_of(std::vector<float> values) {
-  auto owner = std::make_shared<std::vector<float>>(std::move(values));
-  return {owner, reinterpret_cast<const std::uint8_t*>(owner->data()),
-          owner->size() * sizeof(float)};
-}
 
 chunk_part head_of(std::uint64_t samples) {
   chunk_part result;
@@ -30,9 +25,9 @@ chunk_sum sum_of(std::vector<std::uint64_t> samples, averaging_rule rule = {}) {
 
 TEST_CASE("a sum says once that all parts are in, and then gives the mean") {
   auto x = sum_of({1, 3, 0});
-  CHECK_FALSE(x.offer(0, head_of(1), bytes_of({1, 7})).worth_telling());
+  CHECK_FALSE(x.offer(0, head_of(1), float_body({1, 7})).worth_telling());
   CHECK(x.counted() == 1);
-  auto last = bytes_of({3, -3});
+  auto last = float_body({3, -3});
   auto news = x.offer(1, head_of(3), last);
   CHECK(news.complete);
   CHECK_FALSE(news.refused);
@@ -47,9 +42,9 @@ TEST_CASE("a sum says once that all parts are in, and then gives the mean") {
 
 TEST_CASE("a part that is no good leaves its member out, in one call") {
   auto x = sum_of({1, 3});
-  x.offer(0, head_of(1), bytes_of({1, 7}));
+  x.offer(0, head_of(1), float_body({1, 7}));
   auto news = x.offer(1, head_of(3),
-                      bytes_of({1, std::numeric_limits<float>::infinity()}));
+                      float_body({1, std::numeric_limits<float>::infinity()}));
   CHECK(std::string{news.refused} == unfit_values);
   CHECK(news.complete);
   auto result = x.settle();
@@ -60,17 +55,17 @@ TEST_CASE("a part that is no good leaves its member out, in one call") {
 
 TEST_CASE("a part that comes behind its member's refusal is too late") {
   auto x = sum_of({1, 3, 1});
-  CHECK(x.offer(1, head_of(2), bytes_of({1, 1})).refused);
-  CHECK_FALSE(x.offer(1, head_of(3), bytes_of({3, 3})).worth_telling());
-  x.offer(0, head_of(1), bytes_of({1, 1}));
-  CHECK(x.offer(2, head_of(1), bytes_of({3, 3})).complete);
+  CHECK(x.offer(1, head_of(2), float_body({1, 1})).refused);
+  CHECK_FALSE(x.offer(1, head_of(3), float_body({3, 3})).worth_telling());
+  x.offer(0, head_of(1), float_body({1, 1}));
+  CHECK(x.offer(2, head_of(1), float_body({3, 3})).complete);
   CHECK(*x.settle().mean == std::vector<float>{2, 2});
 }
 
 TEST_CASE("a sum is complete when those that are missing are done without") {
   auto x = sum_of({1, 3, 5});
   CHECK_FALSE(x.leave_out({1, 2}).complete); // Nothing is in it yet.
-  CHECK(x.offer(0, head_of(1), bytes_of({4, 2})).complete);
+  CHECK(x.offer(0, head_of(1), float_body({4, 2})).complete);
   CHECK(x.settle().left_out == std::vector<std::uint8_t>{1, 2});
 }
 
@@ -79,8 +74,8 @@ TEST_CASE("under a robust rule a part that is far too long is left out") {
   rule.how = aggregator::median;
   auto x = sum_of({1, 1, 1, 1}, rule);
   for (std::size_t i = 0; i < 3; ++i)
-    x.offer(i, head_of(1), bytes_of({1, 1}));
-  CHECK(x.offer(3, head_of(1), bytes_of({1e20f, 1})).complete);
+    x.offer(i, head_of(1), float_body({1, 1}));
+  CHECK(x.offer(3, head_of(1), float_body({1e20f, 1})).complete);
   auto result = x.settle();
   CHECK(result.outliers == std::vector<std::uint8_t>{3});
   CHECK(result.left_out == std::vector<std::uint8_t>{3});
@@ -99,9 +94,9 @@ TEST_CASE("whichever threads add, one of them hears that it is complete") {
     for (std::size_t i = 0; i < members; ++i)
       threads.emplace_back([&complete, x, i] {
         for (int twice = 0; twice < 2; ++twice)
-          complete
-              += x->offer(i, head_of(1), bytes_of(std::vector<float>(64, 2.0f)))
-                     .complete;
+          complete += x->offer(i, head_of(1),
+                               float_body(std::vector<float>(64, 2.0f)))
+                          .complete;
       });
     for (auto& thread : threads)
       thread.join();

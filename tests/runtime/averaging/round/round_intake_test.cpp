@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "runtime/packing/packing.hpp"
+#include "tests/support/float_body.hpp"
 
 using namespace potluck;
 using namespace std::chrono_literals;
@@ -19,12 +20,6 @@ peer_id peer(std::uint8_t number) {
   peer_id result;
   result.bytes[0] = number;
   return result;
-}
-
-shared_bytes bytes_of(std::vector<float> values) {
-  auto owner = std::make_shared<std::vector<float>>(std::move(values));
-  return {owner, reinterpret_cast<const std::uint8_t*>(owner->data()),
-          owner->size() * sizeof(float)};
 }
 
 /// Peers 1 and 2 with 1 and 3 samples; chunk 0, of two values, is averaged
@@ -44,7 +39,7 @@ struct one_round {
             std::uint64_t samples) {
     return intake.take(peer(from),
                        chunk_part{group, 0, samples, packing::float32},
-                       bytes_of(std::move(values)), now);
+                       float_body(std::move(values)), now);
   }
   bool mean(std::uint8_t from, std::vector<float> values,
             std::uint32_t version = 1) {
@@ -52,7 +47,7 @@ struct one_round {
     x.group = group;
     x.chunk = 1;
     x.version = version;
-    return intake.take(peer(from), x, bytes_of(std::move(values)), now);
+    return intake.take(peer(from), x, float_body(std::move(values)), now);
   }
 
   round_intake intake{1};
@@ -80,7 +75,7 @@ TEST_CASE("parts go into their sum as they come, and the last one is told of") {
   CHECK(x.complete == 1);
   auto result = x.sum->settle();
   CHECK(*result.mean == std::vector<float>{1, 1});
-  auto second = bytes_of({3, -3});
+  auto second = float_body({3, -3});
   CHECK(result.parts[1] == digest_of(second.data, second.size));
   auto news = x.intake.news();
   REQUIRE(news.size() == 2);
@@ -216,7 +211,7 @@ TEST_CASE("places are not opened for bodies that are not worth it") {
   x.begin(group, {peer(1), peer(2)}, 1, means, [] {});
   chunk_mean mean;
   mean.version = 1;
-  CHECK_FALSE(x.take(peer(1), mean, bytes_of({1, 2}), now));
+  CHECK_FALSE(x.take(peer(1), mean, float_body({1, 2}), now));
 }
 
 // For the thread sanitizer: the transport's thread and the owner's have nothing
