@@ -76,9 +76,7 @@ void address_keeper_state::on(const records_looked_up& x) {
 void address_keeper_state::on(const addresses_written& x) {
   if (x.problem.empty() || std::exchange(complained_, true))
     return;
-  self_->send(wired_.observer, event{"fault",
-                                     {{"what", std::string{"addresses"}},
-                                      {"detail", x.problem}}});
+  self_->send(wired_.observer, fault_news("addresses", x.problem));
 }
 
 void address_keeper_state::on(const tick&) {

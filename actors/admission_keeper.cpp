@@ -128,10 +128,7 @@ void admission_keeper_state::carry_out(const admission_course::say& x) {
 
 void admission_keeper_state::fault(const peer_id& who, const char* what,
                                    const std::string& detail) {
-  self_->send(wired_.observer, event{"fault",
-                                     {{"peer", short_name(who)},
-                                      {"what", std::string{what}},
-                                      {"detail", detail}}});
+  self_->send(wired_.observer, fault_news(who, std::string{what}, detail));
 }
 
 // ---- letters ----------------------------------------------------------------

@@ -291,16 +291,12 @@ void artifact_keeper_state::carry_out(finish_artifact& x) {
 }
 
 void artifact_keeper_state::carry_out(fetch_fault& x) {
-  self_->send(wired_.observer, event{"fault",
-                                     {{"peer", short_name(x.peer)},
-                                      {"what", std::string{"wrong artifact"}},
-                                      {"detail", x.what}}});
+  self_->send(wired_.observer, fault_news(x.peer, "wrong artifact", x.what));
 }
 
 void artifact_keeper_state::say_fault(const std::string& what,
                                       const std::string& detail) {
-  self_->send(wired_.observer,
-              event{"fault", {{"what", what}, {"detail", detail}}});
+  self_->send(wired_.observer, fault_news(what, detail));
 }
 
 void artifact_keeper_state::show_progress() {

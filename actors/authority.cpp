@@ -39,9 +39,7 @@ void authority_state::on(const claims_answered& x) {
   busy_ = false;
   const auto& all = x.outcome;
   if (!all.trouble.empty() && all.trouble != trouble_)
-    self_->send(wired_.observer, event{"fault",
-                                       {{"what", std::string{"book"}},
-                                        {"detail", all.trouble}}});
+    self_->send(wired_.observer, fault_news("book", all.trouble));
   trouble_ = all.trouble;
   for (const auto& [to, reply] : all.answers)
     answer(to, reply);

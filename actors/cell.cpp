@@ -89,14 +89,11 @@ void cell_state::on(const averaged_without_us& x) {
   if (told_ && wired_.conductor && wired_.roster)
     choose();
   const auto through = told_ ? told_->sponsor : peer_id{};
-  self_->send(
-      wired_.observer,
-      event{"fault",
-            {{"peer", short_name(config_.self)},
-             {"what", std::string{"no line to those that average"}},
-             {"detail", through.empty()
-                            ? std::string{"nobody takes its gradient"}
-                            : "its gradient goes to " + short_name(through)}}});
+  self_->send(wired_.observer,
+              fault_news(config_.self, "no line to those that average",
+                         through.empty()
+                             ? std::string{"nobody takes its gradient"}
+                             : "its gradient goes to " + short_name(through)));
 }
 
 void cell_state::choose_first() {
@@ -210,10 +207,7 @@ void cell_state::carry_out(sponsorship::whole& x) {
 
 void cell_state::carry_out(const sponsorship::refused& x) {
   self_->send(wired_.observer,
-              event{"fault",
-                    {{"peer", short_name(x.from)},
-                     {"what", std::string{"contribution refused"}},
-                     {"detail", x.why}}});
+              fault_news(x.from, "contribution refused", x.why));
 }
 
 void cell_state::carry_out(const sponsorship::done& x) {
@@ -289,10 +283,7 @@ void cell_state::read(const peer_id& from, const contribution_answer& x) {
     return carry_out(contributors_->declined(from, self_->clock().now()));
   if (!x.accepted && choice_->contributes())
     self_->send(wired_.observer,
-                event{"fault",
-                      {{"peer", short_name(from)},
-                       {"what", std::string{"contribution not counted"}},
-                       {"detail", x.reason}}});
+                fault_news(from, "contribution not counted", x.reason));
 }
 
 cell_actor::behavior_type cell(cell_actor::stateful_pointer<cell_state> self,

@@ -25,10 +25,7 @@ void charter_shelf_state::on(const letter& x) {
     auto problem = kept_.answered(x.from, text_of(x.body), now);
     if (!problem.empty())
       self_->send(wired_.observer,
-                  event{"fault",
-                        {{"peer", short_name(x.from)},
-                         {"what", std::string{"wrong charter"}},
-                         {"detail", "it " + problem}}});
+                  fault_news(x.from, "wrong charter", "it " + problem));
   }
 }
 

@@ -218,7 +218,7 @@ void gateway_state::on(const punch_holes& x) {
 void gateway_state::on(const reach_known& x) {
   const auto port = bound_ ? bound_->port : std::uint16_t{0};
   config_.introduction.listen_port = !x.reachable ? 0 : x.port ? x.port : port;
-  const bool open = x.kind == reach::open || x.kind == reach::mapped;
+  const bool open = is_open(x.kind);
   const bool trains = config_.introduction.role == role::trainer;
   const bool hub = x.reachable && (is_hub() || (trains && open));
   config_.introduction.is_hub = hub;

@@ -41,8 +41,7 @@ void hole_maker_state::on(const report_heard& x) {
     return;
   const auto how = x.report.reach;
   at->second.its_reach = how;
-  at->second.listens
-      = how == reach::open || how == reach::mapped ? x.report.where : address{};
+  at->second.listens = is_open(how) ? x.report.where : address{};
   at->second.listens_also = x.report.also;
   inform(at->second);
   dial(x.report.id, at->second);

@@ -290,10 +290,7 @@ void matchmaking_state::carry_out(const freeze_gradient& x) {
 void matchmaking_state::carry_out(const release_gradient& x) {
   if (!x.refused.empty() && wired_.observer)
     self_->send(wired_.observer,
-                event{"fault",
-                      {{"peer", short_name(x.refused)},
-                       {"what", std::string{"refused a contract"}},
-                       {"detail", x.reason}}});
+                fault_news(x.refused, "refused a contract", x.reason));
   if (x.outnumbered && !outnumbered_since_)
     outnumbered_since_ = self_->clock().now();
   if (!x.members.empty() && wired_.cell)

@@ -197,9 +197,7 @@ void peer_state::on_down(const caf::down_msg& x) {
     case supervisor::verdict::unrelated:
       break;
     case supervisor::verdict::restarted:
-      self_->send(
-          has_.wired.observer,
-          event{"fault", {{"what", "restarted " + name}, {"detail", reason}}});
+      self_->send(has_.wired.observer, fault_news("restarted " + name, reason));
       wire();
       break;
     case supervisor::verdict::exhausted:

@@ -117,8 +117,7 @@ void registrar_state::carry_out(const give_up_run& x) {
 }
 
 void registrar_state::carry_out(const say_of_founding& x) {
-  self_->send(wired_.observer,
-              event{"fault", {{"what", x.what}, {"detail", x.sentence}}});
+  self_->send(wired_.observer, fault_news(x.what, x.sentence));
 }
 
 registrar_actor::behavior_type

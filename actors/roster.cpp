@@ -280,10 +280,8 @@ void roster_state::on(const tick&) {
   }
   if (auto word
       = contact_->look(people_->ledger().most_failed_seed_dials(), now()))
-    word->over
-        ? self_->send(wired_.observer, peer_over{word->sentence, true})
-        : say({"fault",
-               {{"what", "no contact yet"}, {"detail", word->sentence}}});
+    word->over ? self_->send(wired_.observer, peer_over{word->sentence, true})
+               : say(fault_news("no contact yet", word->sentence));
   reach_.look(people_->choice().decided(), news_.mine().contributes,
               people_->guests());
   tell_address();

@@ -10,9 +10,7 @@ void round_messenger::post(const peer_id& to, message what, shared_bytes body) {
 }
 
 void round_messenger::fault(std::string what, std::string detail) {
-  self_->send(wired_.observer, event{"fault",
-                                     {{"what", std::move(what)},
-                                      {"detail", std::move(detail)}}});
+  self_->send(wired_.observer, fault_news(std::move(what), std::move(detail)));
 }
 
 void round_messenger::tell_over(const round_over& x) {
@@ -25,10 +23,7 @@ void round_messenger::carry_out(round_mail& x) {
 }
 
 void round_messenger::carry_out(const round_fault& x) {
-  self_->send(wired_.observer, event{"fault",
-                                     {{"peer", short_name(id_of(x.member))},
-                                      {"what", x.what},
-                                      {"detail", x.detail}}});
+  self_->send(wired_.observer, fault_news(id_of(x.member), x.what, x.detail));
 }
 
 void round_messenger::carry_out(const member_accused& x) {

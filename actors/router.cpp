@@ -35,14 +35,10 @@ void router_state::note_forgeries(const peer_id& from) {
   if (seen == forgeries_ || !wired_.observer)
     return;
   forgeries_ = seen;
-  self_->send(
-      wired_.observer,
-      event{"fault",
-            {{"peer", short_name(from)},
-             {"what", std::string{"forged record"}},
-             {"detail",
-              std::string{"it passed on what its owner has not signed; "
-                          "its records are not read for ten minutes"}}}});
+  self_->send(wired_.observer,
+              fault_news(from, "forged record",
+                         "it passed on what its owner has not signed; "
+                         "its records are not read for ten minutes"));
 }
 
 void router_state::on(const peer_joined& x) {

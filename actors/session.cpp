@@ -231,10 +231,7 @@ void session_state::say_too_many() {
 void session_state::tell_fault(const std::string& what,
                                const std::string& detail) {
   if (wired_.observer)
-    self_->send(wired_.observer, event{"fault",
-                                       {{"peer", short_name(config_.peer.id)},
-                                        {"what", what},
-                                        {"detail", detail}}});
+    self_->send(wired_.observer, fault_news(config_.peer.id, what, detail));
 }
 
 void session_state::on(const traffic_seen& x) {

@@ -302,16 +302,14 @@ void state_keeper_state::keep(
     const std::shared_ptr<const training_state>& state) {
   if (!is_kept(state->step))
     return;
-  thread_->post([state, config = config_, observer = wired_.observer,
-                 list = kept_] {
-    const kept_states kept{config.kept_folder,
-                           config.agreed.settings().keep_states};
-    if (auto done = kept.keep(config.agreed, *state); !done && observer)
-      caf::anon_send(observer, event{"fault",
-                                     {{"what", std::string{"state not kept"}},
-                                      {"detail", done.error()}}});
-    list->set(kept.all());
-  });
+  thread_->post(
+      [state, config = config_, observer = wired_.observer, list = kept_] {
+        const kept_states kept{config.kept_folder,
+                               config.agreed.settings().keep_states};
+        if (auto done = kept.keep(config.agreed, *state); !done && observer)
+          caf::anon_send(observer, fault_news("state not kept", done.error()));
+        list->set(kept.all());
+      });
 }
 
 void state_keeper_state::on(const go_back& x) {

@@ -35,6 +35,11 @@ enum class reach : std::uint8_t {
 
 std::string to_string(reach x);
 
+/// Whether others can dial it.
+constexpr bool is_open(reach x) {
+  return x == reach::open || x == reach::mapped;
+}
+
 /// What one of those that made a step says of it. What it covers is
 /// `runtime/history/signed_steps.hpp`'s.
 struct step_signature {

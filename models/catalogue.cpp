@@ -192,11 +192,6 @@ expected<model_layout> layout_of(const charter& run) {
              : layout_of(run.settings());
 }
 
-std::string problem_with_size(const run_settings& settings,
-                              std::uint64_t most) {
-  return problem_with_size(charter{settings, charter_files{}}, most);
-}
-
 std::string problem_with_size(const charter& run, std::uint64_t most) {
   const auto& settings = run.settings();
   const auto layout = layout_of(run);

@@ -78,11 +78,9 @@ expected<model_layout> layout_of(const run_settings& settings);
 /// The same of any run, of those others, too.
 expected<model_layout> layout_of(const charter& run);
 
-/// Why the model that the settings describe is none for a peer that gives
-/// `most` bytes to parameters and optimizer, in a sentence that names
-/// --max-model; empty when it fits, or is none. Allocates nothing of its size.
-std::string problem_with_size(const run_settings& settings, std::uint64_t most);
-/// The same of any run.
+/// Why the model that the run describes is none for a peer that gives `most`
+/// bytes to parameters and optimizer, in a sentence that names --max-model;
+/// empty when it fits, or is none. Allocates nothing of its size.
 std::string problem_with_size(const charter& run, std::uint64_t most);
 
 /// Why `data_path` is nothing to learn from for the model of this name, in a

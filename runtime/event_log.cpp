@@ -8,6 +8,16 @@
 
 namespace potluck {
 
+event fault_news(const std::string& what, const std::string& detail) {
+  return {"fault", {{"what", what}, {"detail", detail}}};
+}
+
+event fault_news(const peer_id& who, const std::string& what,
+                 const std::string& detail) {
+  return {"fault",
+          {{"peer", short_name(who)}, {"what", what}, {"detail", detail}}};
+}
+
 std::string to_json(const event& x, double time) {
   // Numbers that are not finite become null in the library's output.
   nlohmann::ordered_json line = {{"event", x.name}, {"time", time}};

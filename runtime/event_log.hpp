@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "messages/expected.hpp"
+#include "messages/ids.hpp"
 #include "runtime/state/file_descriptor.hpp"
 
 namespace potluck {
@@ -24,6 +25,11 @@ struct event {
   /// Written in this order. A name must not repeat, nor be "event" or "time".
   std::vector<std::pair<std::string, value>> fields;
 };
+
+/// Something is wrong, with a peer or without.
+event fault_news(const std::string& what, const std::string& detail);
+event fault_news(const peer_id& who, const std::string& what,
+                 const std::string& detail);
 
 /// `x` as one line of JSON without its end: "event" and "time" (in seconds)
 /// first. Numbers that are not finite become null, and bytes that are not

@@ -1,9 +1,20 @@
 /// Numbers and texts as people read them, whatever the locale.
 #pragma once
 
+#include <charconv>
 #include <string>
+#include <string_view>
+#include <system_error>
 
 namespace potluck {
+
+/// The whole of `text` as a number; false if it is none, or too large.
+template <class Number>
+bool read_number(std::string_view text, Number& out) {
+  const auto end = text.data() + text.size();
+  const auto [rest, problem] = std::from_chars(text.data(), end, out);
+  return problem == std::errc{} && rest == end;
+}
 
 /// At most `digits` significant digits, without trailing zeros: "6.125",
 /// "1.8e-05". "-" for what is not finite.

@@ -86,8 +86,7 @@ void expert_host_state::start(const std::string& uid) {
 
 void expert_host_state::fault(const std::string& what,
                               const std::string& detail) {
-  self_->send(wired_.observer,
-              event{"fault", {{"what", what}, {"detail", detail}}});
+  self_->send(wired_.observer, fault_news(what, detail));
 }
 
 void expert_host_state::on(const expert_host_handles& w) {

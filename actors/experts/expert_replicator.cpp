@@ -88,8 +88,7 @@ void expert_replicator_state::perform(const Actions& actions) {
 void expert_replicator_state::fault(const std::string& what,
                                     const std::string& detail) {
   if (wired_.observer)
-    self_->send(wired_.observer,
-                event{"fault", {{"what", what}, {"detail", detail}}});
+    self_->send(wired_.observer, fault_news(what, detail));
 }
 
 void expert_replicator_state::tell(const std::string& what,

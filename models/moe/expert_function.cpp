@@ -104,7 +104,11 @@ expert_outputs call_experts(const std::shared_ptr<const expert_plan>& plan,
   state->plan = plan;
   auto spark = at::empty({0}, at::kFloat).set_requires_grad(true);
   expert_outputs result;
+#pragma GCC diagnostic push // GCC 14 is wrong about a vector of LibTorch's.
+#pragma GCC diagnostic ignored "-Warray-bounds"
+#pragma GCC diagnostic ignored "-Wstringop-overflow"
   result.values = expert_function::apply(input, spark, state);
+#pragma GCC diagnostic pop
   const auto& made = state->forward;
   result.answered = at::zeros({input.size(0), plan->rules.slots}, at::kBool);
   std::copy(made.answered.begin(), made.answered.end(),

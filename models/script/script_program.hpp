@@ -62,9 +62,6 @@ public:
   bool is_there() const {
     return program_.is_there();
   }
-  pid_t id() const {
-    return program_.id();
-  }
 
 private:
   script_program(sandboxed_program program, lent_memory memory,

@@ -69,13 +69,6 @@ inline bool names_metric(std::string_view name) {
                 == std::end(taken);
 }
 
-/// Of a tensor's head; its values follow, as the processor has them.
-constexpr std::size_t most_dimensions = 8;
-
-constexpr std::size_t element_bytes(element x) {
-  return x == element::int64 ? 8 : 4;
-}
-
 /// In the lent memory the parameters come first, which the program can only
 /// read, and the sum of gradients begins on a page of its own.
 constexpr std::size_t gradient_offset(std::uint64_t values) {

@@ -32,11 +32,6 @@ public:
   sample_stream(std::vector<std::int32_t> text, std::uint32_t sequence_length,
                 std::uint32_t vocabulary, double mask_probability);
 
-  /// `token_windows::count`.
-  std::uint64_t windows() const {
-    return windows_.count();
-  }
-
   /// Sample `number` of the stream that `order_seed` fixes: window `number`.
   masked_sample sample(std::uint64_t order_seed, std::uint64_t number) const;
 

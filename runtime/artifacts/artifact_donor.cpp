@@ -63,11 +63,10 @@ artifact_actions artifact_donor::read(const peer_id& from,
   if (!it || x.piece >= (x.content == it->it.pieces ? 1 : it->it.piece_count()))
     say(from, x, false);
   else if (!admit(from, now)
-           || budget_.ask(from, named(*it, x),
-                          x.content == it->it.pieces ? it->list.size
-                                                     : artifact_piece_bytes,
-                          now)
-                  != serving_budget::verdict::queued)
+           || !budget_.ask(from, named(*it, x),
+                           x.content == it->it.pieces ? it->list.size
+                                                      : artifact_piece_bytes,
+                           now))
     say(from, x, true);
   return done(now);
 }

@@ -90,11 +90,6 @@ public:
   /// or when it has been counted. A part that comes later is `too_late`.
   void leave_out(std::size_t member);
 
-  /// Values in this chunk.
-  std::size_t length() const {
-    return length_;
-  }
-
   /// Indices of the members that are yet to send a part, ascending.
   std::vector<std::size_t> missing() const;
   /// Indices of the members that were left out, ascending.

@@ -22,10 +22,6 @@ namespace potluck {
 struct value_range {
   std::uint64_t offset = 0;
   std::uint64_t count = 0;
-
-  friend bool operator==(const value_range& a, const value_range& b) {
-    return a.offset == b.offset && a.count == b.count;
-  }
 };
 
 /// A run of chunks; empty when `count` is zero.

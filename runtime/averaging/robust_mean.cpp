@@ -4,20 +4,11 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "runtime/median.hpp"
+
 namespace potluck {
 
 namespace {
-
-/// Of an even number the lower one of the two in the middle: an element, so
-/// that half of them or more are not larger, and a minority of hostile ones
-/// cannot raise it far. 0 of nothing. None may be NaN.
-double lower_median(std::vector<double> xs) {
-  if (xs.empty())
-    return 0;
-  auto middle = xs.begin() + static_cast<std::ptrdiff_t>((xs.size() - 1) / 2);
-  std::nth_element(xs.begin(), middle, xs.end());
-  return *middle;
-}
 
 /// Calls `reduce` with each coordinate's values in ascending order.
 template <class Reduce>

@@ -5,6 +5,7 @@
 
 #include "messages/limits.hpp"
 #include "runtime/dht/limits.hpp"
+#include "runtime/median.hpp"
 
 namespace potluck {
 
@@ -210,11 +211,7 @@ void dht_client::finish(search& s, time_point now) {
     merged.store(record, now);
   lookup_over news{*s.number, key, merged.find(key, now),
                    static_cast<std::uint32_t>(closest.size())};
-  if (auto& x = s.stored; !x.empty()) {
-    const auto middle = x.begin() + static_cast<std::ptrdiff_t>(x.size() / 2);
-    std::nth_element(x.begin(), middle, x.end());
-    news.stored = *middle;
-  }
+  news.stored = upper_median(std::move(s.stored));
   actions_.push_back(std::move(news));
 }
 

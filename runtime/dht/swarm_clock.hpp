@@ -11,10 +11,12 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "messages/contact.hpp"
 #include "runtime/dialable.hpp"
+#include "runtime/median.hpp"
 
 namespace potluck {
 
@@ -54,10 +56,7 @@ public:
     std::vector<std::int64_t> all;
     for (const auto& [id, x] : voices)
       all.push_back(x.ahead_ms);
-    auto middle
-        = all.begin() + static_cast<std::ptrdiff_t>((all.size() - 1) / 2);
-    std::nth_element(all.begin(), middle, all.end());
-    return *middle;
+    return lower_median(std::move(all));
   }
 
 private:

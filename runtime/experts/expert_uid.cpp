@@ -1,7 +1,8 @@
 #include "runtime/experts/expert_uid.hpp"
 
 #include <algorithm>
-#include <charconv>
+
+#include "runtime/numbers.hpp"
 
 namespace potluck {
 
@@ -73,10 +74,8 @@ std::string to_string(const expert_uid& x) {
 
 expected<std::uint32_t> parse_coordinate(std::string_view text) {
   std::uint32_t value = 0;
-  auto end = text.data() + text.size();
-  auto [stop, error] = std::from_chars(text.data(), end, value);
   bool leading_zero = text.size() > 1 && text.front() == '0';
-  if (error != std::errc{} || stop != end || leading_zero
+  if (!read_number(text, value) || leading_zero
       || value >= limits::expert_coordinates)
     return failure{"'" + std::string{text}
                    + "' is not a coordinate; write a number from 0 to 255."};
@@ -111,9 +110,7 @@ expected<std::vector<std::uint32_t>> parse_expert_grid(std::string_view text) {
   std::vector<std::uint32_t> result;
   for (auto part : split(text, 'x')) {
     std::uint32_t size = 0;
-    auto end = part.data() + part.size();
-    auto [stop, error] = std::from_chars(part.data(), end, size);
-    if (error != std::errc{} || stop != end || size == 0
+    if (!read_number(part, size) || size == 0
         || size > limits::expert_coordinates)
       return failure{"'" + std::string{text}
                      + "' is not a grid; write 1 to 4 sizes from 1 to 256, for "

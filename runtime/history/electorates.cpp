@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/matchmaking/trainers_behind.hpp"
+
 namespace potluck {
 
 namespace {
@@ -15,13 +17,8 @@ double median(std::vector<double> x) {
 electorates::weights weights_in(const group_contract& x,
                                 const std::vector<std::uint8_t>& left_out) {
   std::map<peer_id, std::uint64_t> samples;
-  for (std::size_t i = 0; i < x.members.size(); ++i) {
-    const auto& member = x.members[i];
-    if (member.role != role::trainer
-        || std::find(left_out.begin(), left_out.end(), i) != left_out.end())
-      continue;
-    samples[member.who.id] = member.samples;
-  }
+  for (const auto* member : trainers_behind(x, left_out))
+    samples[member->who.id] = member->samples;
   return electorates::weights_of(samples);
 }
 

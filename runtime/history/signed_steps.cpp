@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/identity/sealing.hpp"
+#include "runtime/matchmaking/trainers_behind.hpp"
 #include "runtime/state/little_endian.hpp"
 
 namespace potluck {
@@ -52,12 +53,9 @@ bool all_stay(const signed_step& x, const signed_step& other) {
 std::vector<step_maker> makers_of(const group_contract& x,
                                   const std::vector<std::uint8_t>& left_out) {
   std::vector<step_maker> result;
-  for (std::size_t i = 0; i < x.members.size(); ++i) {
-    const auto& member = x.members[i];
-    if (member.role == role::trainer && member.samples > 0
-        && std::find(left_out.begin(), left_out.end(), i) == left_out.end())
-      result.push_back({member.who.id, member.samples, {}});
-  }
+  for (const auto* member : trainers_behind(x, left_out))
+    if (member->samples > 0)
+      result.push_back({member->who.id, member->samples, {}});
   std::sort(result.begin(), result.end(),
             [](auto& a, auto& b) { return a.id < b.id; });
   return result;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/median.hpp"
+
 namespace potluck {
 
 namespace {
@@ -40,13 +42,6 @@ constexpr double stray_share = 0.1;
 
 /// So many slow pairs at once are rather the line.
 constexpr std::size_t several = 3;
-
-/// @param x Not empty.
-double median(std::vector<double> x) {
-  auto middle = x.begin() + static_cast<std::ptrdiff_t>(x.size() / 2);
-  std::nth_element(x.begin(), middle, x.end());
-  return *middle;
-}
 
 } // namespace
 
@@ -121,7 +116,8 @@ void line_estimator::note_carried() {
     for (const auto& [other, x] : shares_)
       if (other != peer)
         others.push_back(x.rate());
-    auto usual = others.empty() ? upload_.rate() : median(std::move(others));
+    auto usual
+        = others.empty() ? upload_.rate() : upper_median(std::move(others));
     auto& known = carried_[peer];
     known.push_back({share.rate(), usual > 0 ? share.rate() / usual : 1});
     if (known.size() > pair_samples_kept)
@@ -280,7 +276,7 @@ double line_estimator::sure_limit_to(const peer_id& peer) const {
     parts.push_back(x.part);
   }
   return most < clearly_slow * upload_.rate()
-                 && median(std::move(parts)) < clearly_slow
+                 && upper_median(std::move(parts)) < clearly_slow
              ? most
              : 0;
 }

@@ -2,10 +2,11 @@
 /// the line has become slower.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <vector>
+
+#include "runtime/median.hpp"
 
 namespace potluck {
 
@@ -36,11 +37,7 @@ public:
       samples_.pop_front();
     if (low_ >= fall_samples)
       low_ = 0;
-    std::vector<double> sorted(samples_.begin(), samples_.end());
-    auto middle
-        = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
-    std::nth_element(sorted.begin(), middle, sorted.end());
-    rate_ = *middle;
+    rate_ = upper_median(std::vector<double>(samples_.begin(), samples_.end()));
   }
 
   /// 0 before the first sample.

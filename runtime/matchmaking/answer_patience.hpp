@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "messages/matchmaking.hpp"
 #include "runtime/config.hpp"
+#include "runtime/median.hpp"
 #include "runtime/membership/deadline_estimator.hpp"
 
 namespace potluck::limits {
@@ -89,11 +91,10 @@ public:
     lateness result;
     if (all.empty())
       return result;
-    std::vector<duration> sorted;
+    std::vector<duration> times;
     for (const auto& x : all)
-      sorted.push_back(x.second);
-    std::sort(sorted.begin(), sorted.end());
-    const auto usual = sorted[(sorted.size() - 1) / 2] + free;
+      times.push_back(x.second);
+    const auto usual = lower_median(std::move(times)) + free;
     for (const auto& [id, took] : all)
       if (took > usual && id != self_
           && (all.size() > 2 || answered_.count(id) == 0)) {

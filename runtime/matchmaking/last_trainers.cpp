@@ -3,19 +3,17 @@
 #include <algorithm>
 #include <iterator>
 
+#include "runtime/matchmaking/trainers_behind.hpp"
+
 namespace potluck {
 
 void last_trainers::made(const group_contract& x,
                          const std::vector<std::uint8_t>& left_out,
                          time_point now) {
   std::set<peer_id> brought;
-  for (std::size_t i = 0; i < x.members.size(); ++i) {
-    const auto& member = x.members[i];
-    const auto missing = std::find(left_out.begin(), left_out.end(), i);
-    if (member.role == role::trainer && member.samples != 0
-        && missing == left_out.end())
-      brought.insert(member.who.id);
-  }
+  for (const auto* member : trainers_behind(x, left_out))
+    if (member->samples != 0)
+      brought.insert(member->who.id);
   std::set<peer_id> again;
   std::set_intersection(brought.begin(), brought.end(), trainers_.begin(),
                         trainers_.end(), std::inserter(again, again.end()));

@@ -15,7 +15,7 @@ namespace {
 /// is none: look-ups would wait for dials in vain, one after the other.
 bool may_be_dialled(const contact& who, role what, reach found) {
   return what == role::bootstrap || !is_public(who.where.host)
-         || found == reach::open || found == reach::mapped;
+         || is_open(found);
 }
 
 } // namespace
@@ -132,8 +132,7 @@ guest_book::change guest_book::heard(const progress_report& x) {
   g.averages = !x.contributes && x.phase != phase::joining
                && x.phase != phase::founding && x.phase != phase::finished;
   g.in_own_cell = x.contributes && x.sponsor == self_;
-  g.open = x.where.port != 0
-           && (x.reach == reach::open || x.reach == reach::mapped);
+  g.open = x.where.port != 0 && is_open(x.reach);
   return result;
 }
 

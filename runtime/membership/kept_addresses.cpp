@@ -1,12 +1,12 @@
 #include "runtime/membership/kept_addresses.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <sstream>
 #include <tuple>
 
 #include "runtime/dialable.hpp"
+#include "runtime/numbers.hpp"
 
 namespace potluck {
 
@@ -15,12 +15,6 @@ namespace {
 constexpr char header[] = "potluck addresses 1";
 /// The first words of lines, in the order of `word`.
 constexpr const char* kinds[] = {"peer", "claim", "bootstrap"};
-
-bool read_number(const std::string& text, std::uint64_t& x) {
-  auto [end, error]
-      = std::from_chars(text.data(), text.data() + text.size(), x);
-  return error == std::errc{} && end == text.data() + text.size();
-}
 
 } // namespace
 

@@ -27,7 +27,7 @@ bool changes_choice(const progress_report* before,
 /// seen, too.
 bool shows_address(const guest_book::guest& guest,
                    const progress_report* before, const progress_report& said) {
-  return (said.reach == reach::open || said.reach == reach::mapped)
+  return is_open(said.reach)
          && (!before || before->reach != said.reach
              || before->where != said.where)
          && !guest.relayed && said.where.host == guest.who.where.host;

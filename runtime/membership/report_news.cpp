@@ -23,7 +23,7 @@ void report_news::sign(const peer_id& self, role own, const address& where,
                        const address& also, reach how,
                        std::vector<contact> hubs) {
   // Whoever can be dialled needs none.
-  const bool open = how == reach::open || how == reach::mapped;
+  const bool open = is_open(how);
   mine_.hubs = open ? std::vector<contact>{} : std::move(hubs);
   mine_.id = self;
   mine_.role = own;

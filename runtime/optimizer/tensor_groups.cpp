@@ -1,7 +1,6 @@
 #include "runtime/optimizer/tensor_groups.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "runtime/numbers.hpp"
 
@@ -25,10 +24,7 @@ std::vector<std::string> split(const std::string& list) {
 }
 
 bool read_factor(const std::string& text, double& out) {
-  const auto end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, out);
-  return read.ec == std::errc{} && read.ptr == end && out >= 0
-         && out <= largest_factor;
+  return read_number(text, out) && out >= 0 && out <= largest_factor;
 }
 
 std::string no_tensor(const std::string& list, const std::string& pattern) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/median.hpp"
+
 namespace potluck {
 
 void claims_check::observe(const std::vector<peer_id>& members, bool believed,
@@ -43,9 +45,7 @@ void claims_check::judge() {
 }
 
 double claims_check::typical_believed() const {
-  auto sorted = believed_;
-  std::sort(sorted.begin(), sorted.end());
-  return sorted.empty() ? 0 : sorted[sorted.size() / 2];
+  return upper_median(std::vector<double>(believed_.begin(), believed_.end()));
 }
 
 } // namespace potluck

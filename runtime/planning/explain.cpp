@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/median.hpp"
 #include "runtime/planning/planning_limits.hpp"
 
 namespace potluck {
@@ -124,17 +125,14 @@ void find_gains(const explained_network& what, strategy_plan& plan) {
     lines.push_back(x.upload);
     lines.push_back(x.download);
   }
-  auto middle
-      = lines.begin() + static_cast<std::ptrdiff_t>((lines.size() - 1) / 2);
-  std::nth_element(lines.begin(), middle, lines.end());
-  plan.auxiliary_line = *middle;
-  if (!lines_limit || *middle == 0
+  plan.auxiliary_line = lower_median(lines);
+  if (!lines_limit || plan.auxiliary_line == 0
       || what.problem.peers.size() >= limits::planned_peers)
     return;
   auto more = what.problem;
   strategy_peer helper;
   // No peer has this id: ids of a problem are not empty.
-  helper.upload = helper.download = *middle;
+  helper.upload = helper.download = plan.auxiliary_line;
   helper.computes = false;
   helper.holds_model = false;
   more.peers.push_back(helper);

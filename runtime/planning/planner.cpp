@@ -4,6 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "runtime/median.hpp"
 #include "runtime/planning/one_place.hpp"
 #include "runtime/planning/thin_lines.hpp"
 
@@ -40,13 +41,8 @@ std::vector<double> believable(std::vector<double> speeds) {
   for (auto x : speeds)
     if (known(x))
       measured.push_back(x);
-  double typical = share_planner::unmeasured_line;
-  if (!measured.empty()) {
-    auto middle = measured.begin()
-                  + static_cast<std::ptrdiff_t>((measured.size() - 1) / 2);
-    std::nth_element(measured.begin(), middle, measured.end());
-    typical = *middle;
-  }
+  const double typical = measured.empty() ? share_planner::unmeasured_line
+                                          : lower_median(measured);
   for (auto& x : speeds)
     x = believable(x, typical);
   return speeds;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/matchmaking/trainers_behind.hpp"
+#include "runtime/median.hpp"
 #include "runtime/progress/speed_book.hpp"
 
 namespace potluck {
@@ -33,13 +35,6 @@ double seconds_of(duration x) {
   return std::chrono::duration<double>(x).count();
 }
 
-double lower_median(std::vector<double> xs) {
-  const auto middle
-      = xs.begin() + static_cast<std::ptrdiff_t>((xs.size() - 1) / 2);
-  std::nth_element(xs.begin(), middle, xs.end());
-  return *middle;
-}
-
 } // namespace
 
 past_steps past_steps::newcomer(const peer_id& self) {
@@ -64,17 +59,13 @@ void past_steps::made(const group_contract& x,
                       const std::vector<std::uint8_t>& left_out) {
   std::map<peer_id, record> next;
   std::vector<double> all;
-  for (std::size_t i = 0; i < x.members.size(); ++i) {
-    const auto& m = x.members[i];
-    if (m.role != role::trainer
-        || std::binary_search(left_out.begin(), left_out.end(), i))
-      continue;
-    const auto samples = static_cast<double>(m.samples);
-    if (m.samples > 0)
+  for (const auto* m : trainers_behind(x, left_out)) {
+    const auto samples = static_cast<double>(m->samples);
+    if (m->samples > 0)
       all.push_back(samples);
     // Who brought nothing rests, and goes on later as it did before.
-    next[m.who.id]
-        = {m.samples > 0 ? samples : brought(m.who.id), samples, samples};
+    next[m->who.id]
+        = {m->samples > 0 ? samples : brought(m->who.id), samples, samples};
   }
   if (all.empty())
     return;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "runtime/median.hpp"
+
 namespace potluck {
 
 namespace {
@@ -13,16 +15,6 @@ constexpr std::size_t least_for_median = 3;
 /// Zero for what cannot be.
 double known_speed(double x) {
   return std::isfinite(x) && x > 0 ? std::min(x, speed_book::highest_speed) : 0;
-}
-
-/// Of an even number the lower one, so that half of them cannot raise it.
-template <class T>
-T lower_median(std::vector<T> xs) {
-  if (xs.empty())
-    return 0;
-  auto middle = xs.begin() + static_cast<std::ptrdiff_t>((xs.size() - 1) / 2);
-  std::nth_element(xs.begin(), middle, xs.end());
-  return *middle;
 }
 
 } // namespace

@@ -1,11 +1,25 @@
 #include "runtime/relay/hub_choice.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/dialable.hpp"
 #include "runtime/relay/relaying_transport.hpp"
 
 namespace potluck {
+
+namespace {
+
+std::vector<contact> without(const std::vector<contact>& hubs,
+                             const peer_id& id) {
+  std::vector<contact> rest;
+  for (const auto& x : hubs)
+    if (x.id != id)
+      rest.push_back(x);
+  return rest;
+}
+
+} // namespace
 
 hub_choice::choice hub_choice::next(const contact& who,
                                     const std::vector<contact>& hubs,
@@ -22,7 +36,7 @@ hub_choice::choice hub_choice::next(const contact& who,
       continue;
     result.step = step::open;
     result.over = *newest;
-    result.rest = hub_waits::without(hubs, hub.id);
+    result.rest = without(hubs, hub.id);
     return result;
   }
   for (const auto& hub : hubs) {
@@ -31,7 +45,7 @@ hub_choice::choice hub_choice::next(const contact& who,
     const bool comes = x.links.is_on_its_way(hub.id);
     if (!comes && !knocks_.spend(hub.where.host, now))
       continue;
-    waits_.add(hub.id, who, hubs);
+    by_hub_[hub.id].push_back({who, without(hubs, hub.id)});
     result.step = comes ? step::wait : step::dial;
     result.hub = hub;
     return result;
@@ -39,6 +53,24 @@ hub_choice::choice hub_choice::next(const contact& who,
   if (x.links.is_on_its_way(who.id))
     result.step = step::wait;
   return result;
+}
+
+bool hub_choice::has(const peer_id& who) const {
+  return std::any_of(by_hub_.begin(), by_hub_.end(), [&](auto& x) {
+    return std::any_of(x.second.begin(), x.second.end(),
+                       [&](auto& waits) { return waits.who.id == who; });
+  });
+}
+
+std::vector<hub_choice::waiting> hub_choice::end(const peer_id& hub,
+                                                 bool there) {
+  auto all = by_hub_.extract(hub);
+  if (!all)
+    return {};
+  if (there)
+    for (auto& x : all.mapped())
+      x.hubs.insert(x.hubs.begin(), contact{hub, {}});
+  return std::move(all.mapped());
 }
 
 } // namespace potluck

@@ -1,17 +1,18 @@
 /// Through which hub a peer is to be reached: over one that is connected, else
-/// over one that is dialled first.
+/// over one that is dialled first. While that dial is under way the peer waits:
+/// two that wait for each other would wait for ever.
 ///
 /// Where a hub is may be a stranger's word, so that each host is dialled rarely
 /// for it. Pure: it dials nobody and opens no circuit.
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "messages/contact.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/membership/knock_limit.hpp"
 #include "runtime/relay/guest_lines.hpp"
-#include "runtime/relay/hub_waits.hpp"
 #include "runtime/relay/line_table.hpp"
 
 namespace potluck {
@@ -40,17 +41,19 @@ public:
   /// The next step to a peer through one of these hubs; it counts as taken.
   choice next(const contact& who, const std::vector<contact>& hubs,
               const scene& x, time_point now);
+  /// A peer that waits for a hub, and what it can go through otherwise.
+  struct waiting {
+    contact who;
+    std::vector<contact> hubs;
+  };
   /// Whether this peer waits for a hub.
-  bool has(const peer_id& who) const {
-    return waits_.has(who);
-  }
-  /// The dial to a hub has ended: those that waited for it (`hub_waits::end`).
-  std::vector<hub_waits::one> end(const peer_id& hub, bool there) {
-    return waits_.end(hub, there);
-  }
+  bool has(const peer_id& who) const;
+  /// The dial to the hub has ended: those that waited for it, who can go on by
+  /// what is in `hubs`. @param there It is connected, so it comes first there.
+  std::vector<waiting> end(const peer_id& hub, bool there);
 
 private:
-  hub_waits waits_;
+  std::map<peer_id, std::vector<waiting>> by_hub_;
   knock_limit knocks_;
 };
 

@@ -1,10 +1,10 @@
 #include "runtime/state/artifact_list.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <sstream>
 
 #include "runtime/manifest/byte_reader.hpp"
+#include "runtime/numbers.hpp"
 #include "runtime/state/charter.hpp"
 
 namespace potluck {
@@ -51,11 +51,9 @@ expected<artifact_list> read_artifacts_text(const std::string& text) {
     artifact x;
     std::string bytes, content, pieces;
     words >> x.name >> bytes >> content >> pieces;
-    const auto end = bytes.data() + bytes.size();
-    const auto read = std::from_chars(bytes.data(), end, x.bytes);
     const auto whole = parse_id<sha256_digest>(content);
     const auto list = parse_id<sha256_digest>(pieces);
-    if (read.ec != std::errc{} || read.ptr != end || !whole || !list)
+    if (!read_number(bytes, x.bytes) || !whole || !list)
       return failure{"a line of the list of artifacts is none"};
     x.content = *whole;
     x.pieces = *list;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "runtime/state/pieces.hpp"
 
@@ -42,36 +43,32 @@ blob_download::naming blob_download::name(const peer_id& from,
   auto named = lists_.name(from, x, plan_.progress(key).first == 0, now);
   naming news;
   if (named.chosen_now)
-    news = load(*lists_.chosen(key));
-  if (news.liars.empty()) {
-    news.liars = lists_.outvoted(key, named.most, donors);
-    news.lie = "it lists other pieces than most donors";
-  }
+    news.coming = load(*lists_.chosen(key));
+  news.liars = lists_.outvoted(key, named.most, donors);
+  news.lie = "it lists other pieces than most donors";
   return news;
 }
 
 /// Begins to fetch what this list names, from nothing.
-blob_download::naming blob_download::load(const piece_lists::list& x) {
+std::optional<coming_mean> blob_download::load(const piece_lists::list& x) {
   const auto& list = x.manifest;
   const auto key = blob_key{!list.mean, list.step};
   if (store_) {
     recount(key);
-    return {};
+    return std::nullopt;
   }
   plan_.drop(key);
   plan_.add(key, static_cast<std::uint32_t>(list.pieces.size()),
             list.piece_bytes);
   if (key.state) {
-    auto state = state_transfer::begin(list, values_, moments_, guards_);
-    if (!state)
-      return {x.donors, state.error(), {}};
-    state_ = std::move(*state);
-    return {};
+    state_.emplace().key = key;
+    resize(state_->values, values_, moments_);
+    return std::nullopt;
   }
   // Not the old values: somebody may be sent their pieces.
   auto values = std::make_shared<std::vector<float>>(values_);
   means_[list.step] = values;
-  return {{}, {}, coming_mean{list, std::move(values)}};
+  return coming_mean{list, std::move(values)};
 }
 
 // ---- donors -----------------------------------------------------------------
@@ -146,32 +143,40 @@ blob_download::read(const peer_id& from, const state_piece& x,
 
 bool blob_download::place(const blob_key& key, std::uint32_t piece,
                           const shared_bytes& body) {
-  if (key.state && !store_) {
-    using outcome = state_transfer::verdict;
-    auto said = state_ ? state_->offer(piece, body.data, body.size)
-                       : outcome::wrong_piece;
-    return said == outcome::placed || said == outcome::complete
-           || said == outcome::repeated;
-  }
   const auto& list = lists_.chosen(key)->manifest;
   auto where = extent_of(list, piece);
   if (where.size == 0 || where.size != body.size
       || (digest_of(body.data, body.size) != list.pieces[piece]
           && guards_.has(safeguard::piece_digest)))
     return false;
-  if (store_) // What it cannot keep is missed when somebody asks for it.
-    return store_->put(list.pieces[piece], body), true;
-  auto bytes = reinterpret_cast<std::uint8_t*>(means_.at(key.step)->data());
-  std::memcpy(bytes + where.offset, body.data, body.size);
+  if (store_) { // What it cannot keep is missed when somebody asks for it.
+    store_->put(list.pieces[piece], body);
+  } else if (key.state) {
+    auto from = body.data;
+    visit_bytes(state_regions<training_state, std::uint8_t>(
+                    state_->header.data(), state_->values),
+                where.offset, where.size,
+                [&](std::uint8_t* out, std::size_t count) {
+                  std::memcpy(out, from, count);
+                  from += count;
+                });
+  } else {
+    auto bytes = reinterpret_cast<std::uint8_t*>(means_.at(key.step)->data());
+    std::memcpy(bytes + where.offset, body.data, body.size);
+  }
   return true;
 }
 
 std::optional<training_state> blob_download::take_state(const blob_key& key) {
-  auto state = state_->finish();
-  state_.reset();
-  if (!state || !believes(key))
+  const auto& list = lists_.chosen(key)->manifest;
+  auto came = *std::exchange(state_, std::nullopt);
+  auto& state = came.values;
+  if (!read_state_header(came.header, values_, state) || state.step != list.step
+      || state.history_samples != list.history_samples
+      || digest_of_state(state) != list.state || !believes(key))
     return std::nullopt;
-  return std::move(*state);
+  state.recent = list.recent;
+  return std::move(state);
 }
 
 bool blob_download::believes(const blob_key& key) const {
@@ -213,9 +218,9 @@ void blob_download::recount(const blob_key& key) {
 }
 
 std::optional<digest> blob_download::begun() const {
-  if (!state_ || state_->missing() == state_->pieces())
+  if (!state_ || plan_.progress(state_->key).first == 0)
     return std::nullopt;
-  return state_->manifest().state;
+  return lists_.chosen(state_->key)->manifest.state;
 }
 
 void blob_download::drop(const blob_key& key) {
@@ -223,6 +228,8 @@ void blob_download::drop(const blob_key& key) {
   lists_.drop(key);
   if (!key.state)
     means_.erase(key.step);
+  else if (state_ && state_->key.step == key.step)
+    state_.reset();
 }
 
 void blob_download::drop_unheld() {
@@ -234,7 +241,6 @@ void blob_download::drop_unheld() {
 void blob_download::clear() {
   for (auto& key : lists_.keys())
     drop(key);
-  state_.reset();
 }
 
 } // namespace potluck

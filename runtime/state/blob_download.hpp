@@ -1,6 +1,10 @@
 /// The states and means that a joiner downloads: pieces are asked for by the
 /// list that is believed, verified when they come, and put together.
 ///
+/// Pieces are written straight into the vectors. Donors of one version are
+/// interchangeable: its bytes depend only on what the digest covers. At most
+/// one state comes at a time.
+///
 /// Pure: it is told what donors list and send, and says what to ask of whom.
 /// What follows from a wrong list or piece is its owner's.
 #pragma once
@@ -20,20 +24,20 @@
 #include "runtime/state/piece_lists.hpp"
 #include "runtime/state/preferred_relay.hpp"
 #include "runtime/state/state_action.hpp"
-#include "runtime/state/state_transfer.hpp"
+#include "runtime/state/state_layout.hpp"
+#include "runtime/state/training_state.hpp"
 #include "runtime/state/vouchers.hpp"
 
 namespace potluck {
 
 class blob_download {
 public:
-  explicit blob_download(download_plan::bounds most, safeguard_set guards = {})
-      : guards_(guards), plan_(most) {
-  }
-  /// For somebody without a model: pieces go there, states and means are not
-  /// put together, and the lists say how long they are.
-  blob_download(download_plan::bounds most, piece_store& where)
-      : plan_(most), store_(&where) {
+  /// @param store For somebody without a model: pieces go there, states and
+  /// means are not put together, and the lists say how long they are.
+  explicit blob_download(download_plan::bounds most,
+                         piece_store* store = nullptr,
+                         safeguard_set guards = {})
+      : guards_(guards), plan_(most), store_(store) {
   }
   /// A fetch begins, of a model of so many parameters, and of as many moments
   /// for each.
@@ -57,7 +61,8 @@ public:
     std::string lie;                   ///< Of these.
     std::optional<coming_mean> coming; ///< A mean is fetched by it from now on.
   };
-  /// `from` names this list of a state or mean that is wanted.
+  /// `from` names this list of a state or mean that is wanted; of no other
+  /// state, unless `clear` was called since.
   /// @param donors So many have been asked.
   naming name(const peer_id& from, const state_manifest& x, std::size_t donors,
               time_point now);
@@ -129,7 +134,7 @@ public:
   /// Of a store: looks anew which pieces of the blob are there.
   void recount(const blob_key& key);
 
-  /// The version of which a part is here; none: nothing worth keeping.
+  /// The state of which a part is here; none: nothing worth keeping.
   std::optional<digest> begun() const;
   void drop(const blob_key& key);
   /// Means that nobody names and that are not all here are dropped.
@@ -137,7 +142,14 @@ public:
   void clear();
 
 private:
-  naming load(const piece_lists::list& x);
+  /// A state that comes, its header apart.
+  struct coming_state {
+    blob_key key;
+    state_header header{};
+    training_state values;
+  };
+
+  std::optional<coming_mean> load(const piece_lists::list& x);
   bool place(const blob_key& key, std::uint32_t piece,
              const shared_bytes& body);
 
@@ -147,8 +159,8 @@ private:
   vouchers claims_;
   piece_lists lists_;
   download_plan plan_;
-  piece_store* store_ = nullptr;
-  std::optional<state_transfer> state_;
+  piece_store* store_;
+  std::optional<coming_state> state_;
   std::map<std::uint64_t, std::shared_ptr<std::vector<float>>> means_;
 };
 

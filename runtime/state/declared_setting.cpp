@@ -1,8 +1,9 @@
 #include "runtime/state/declared_setting.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
+
+#include "runtime/numbers.hpp"
 
 namespace potluck {
 
@@ -13,14 +14,6 @@ using whole_limits = declared_setting::whole_limits;
 using real_limits = declared_setting::real_limits;
 
 constexpr std::size_t longest_name = 32;
-
-/// The whole of `text` as a number, or false.
-template <class Number>
-bool read_number(const std::string& text, Number& out) {
-  const auto end = text.data() + text.size();
-  const auto result = std::from_chars(text.data(), end, out);
-  return result.ec == std::errc{} && result.ptr == end;
-}
 
 std::string range_of(const whole_limits& x) {
   return std::to_string(x.low) + " to " + std::to_string(x.high);

@@ -38,7 +38,6 @@ public:
     refusal instead;           ///< Of one that declines.
     std::uint64_t arrived = 0; ///< Bytes of pieces.
   };
-  using letters = std::vector<state_letter>;
 
   /// @param self Decides the order in which donors are asked: each joiner has
   /// another, so that they spread.
@@ -62,15 +61,15 @@ public:
   // ---- asking
 
   /// All are asked for this from here on; the relay first, if there is one.
-  letters ask_for(std::uint64_t step, const digest& state, bool means_only,
-                  time_point now);
+  state_actions ask_for(std::uint64_t step, const digest& state,
+                        bool means_only, time_point now);
   state_letter ask(const peer_id& who, time_point now);
   /// One more can be asked. @returns The request, if one more is wanted.
   std::optional<state_letter> add(const peer_id& candidate, time_point now);
   /// Those that were asked for lists are asked for pieces, and more are asked.
-  letters ask_for_pieces(time_point now);
+  state_actions ask_for_pieces(time_point now);
   /// What is due: busy ones are asked again, the others hear that we live.
-  letters look(time_point now);
+  state_actions look(time_point now);
   /// It has left, and is asked no more.
   void remove(const peer_id& who);
 
@@ -126,7 +125,7 @@ public:
 
 private:
   std::size_t wanted() const;
-  letters ask_more(bool again, time_point now);
+  state_actions ask_more(bool again, time_point now);
 
   peer_id self_;
   std::size_t most_;

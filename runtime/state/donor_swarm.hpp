@@ -29,9 +29,10 @@ public:
   };
 
   /// @param self Decides the order in which donors are asked.
-  donor_swarm(const peer_id& self, bounds most)
+  /// @param store As `blob_download`'s.
+  donor_swarm(const peer_id& self, bounds most, piece_store* store = nullptr)
       : most_(most), panel_(self, most.donors),
-        download_(most.plan, most.guards) {
+        download_(most.plan, store, most.guards) {
   }
 
   // ---- a fetch
@@ -110,6 +111,10 @@ public:
   outcome take_state(const blob_key& key, time_point now);
   void drop(const blob_key& key) {
     download_.drop(key);
+  }
+  /// Of a store: looks anew which pieces of the blob are there.
+  void recount(const blob_key& key) {
+    download_.recount(key);
   }
   /// What the way goes on with behind this step.
   mean_course::view behind(std::uint64_t step) const;

@@ -268,9 +268,4 @@ std::uint64_t download_plan::outstanding(const peer_id& id) const {
   return at == donors_.end() ? 0 : at->second.outstanding;
 }
 
-std::uint64_t download_plan::window(const peer_id& id) const {
-  auto at = donors_.find(id);
-  return at == donors_.end() ? 0 : window_of(at->second);
-}
-
 } // namespace potluck

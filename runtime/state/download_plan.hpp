@@ -70,8 +70,6 @@ public:
   std::pair<std::uint32_t, std::uint32_t> progress(const blob_key& blob) const;
   /// Bytes of whole pieces asked of the donor and not yet there.
   std::uint64_t outstanding(const peer_id& donor) const;
-  /// In bytes.
-  std::uint64_t window(const peer_id& donor) const;
 
 private:
   struct piece {

@@ -1,10 +1,10 @@
 #include "runtime/state/kept_states.hpp"
 
-#include <charconv>
 #include <filesystem>
 #include <optional>
 #include <utility>
 
+#include "runtime/numbers.hpp"
 #include "runtime/state/atomic_file.hpp"
 
 namespace potluck {
@@ -23,10 +23,8 @@ kept_in(const std::string& name) {
   if (dot == last || name.substr(last) != ending)
     return std::nullopt;
   std::uint64_t step = 0;
-  const auto* end = name.data() + dot;
-  const auto read = std::from_chars(name.data(), end, step);
   const auto state = parse_id<digest>(name.substr(dot + 1, last - dot - 1));
-  if (read.ec != std::errc{} || read.ptr != end || !state)
+  if (!read_number(name.substr(0, dot), step) || !state)
     return std::nullopt;
   return std::pair{step, *state};
 }

@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/state/pieces.hpp"
-
 namespace potluck {
 
 void served_versions::add(std::shared_ptr<const training_state> state) {
   if (after(state->step) || versions_.size() >= most_)
     return;
-  const auto bytes = state_bytes(*state);
-  versions_.emplace_back(std::move(state), piece_bytes_for(bytes));
+  versions_.emplace_back(std::move(state));
 }
 
 void served_versions::drop(std::uint64_t step) {

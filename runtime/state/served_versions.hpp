@@ -11,7 +11,7 @@
 #include <set>
 #include <vector>
 
-#include "runtime/state/training_state.hpp"
+#include "runtime/state/state_snapshot.hpp"
 
 namespace potluck {
 

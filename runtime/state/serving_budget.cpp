@@ -168,13 +168,11 @@ std::vector<peer_id> serving_budget::expire(time_point now) {
   return result;
 }
 
-serving_budget::verdict serving_budget::ask(const peer_id& joiner,
-                                            const piece_request& request,
-                                            std::uint64_t bytes,
-                                            time_point now) {
+bool serving_budget::ask(const peer_id& joiner, const piece_request& request,
+                         std::uint64_t bytes, time_point now) {
   auto known = joiners_.find(joiner);
   if (known == joiners_.end() || known->second.listens)
-    return verdict::stranger;
+    return false;
   auto& x = known->second;
   x.heard = now;
   const auto before = x.arrived;
@@ -184,11 +182,11 @@ serving_budget::verdict serving_budget::ask(const peer_id& joiner,
   // One piece is always allowed, however large pieces are.
   if (!x.queue.empty()
       && x.sent - x.arrived + x.queued + bytes > most_.bytes_in_flight)
-    return verdict::too_much;
+    return false;
   x.queued += bytes;
   x.queue.push_back({request, bytes});
   ++waiting_;
-  return verdict::queued;
+  return true;
 }
 
 bool serving_budget::may_send(const peer_id& joiner, const served& x) const {
@@ -239,12 +237,6 @@ std::optional<time_point> serving_budget::wake() const {
     if (may_send(id, x) && is_paced(id, x))
       return free_at_;
   return std::nullopt;
-}
-
-std::uint64_t serving_budget::in_flight(const peer_id& joiner) const {
-  auto known = joiners_.find(joiner);
-  return known == joiners_.end() ? 0
-                                 : known->second.sent - known->second.arrived;
 }
 
 } // namespace potluck

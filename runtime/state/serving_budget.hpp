@@ -29,11 +29,6 @@ public:
     duration silence;              ///< After which a joiner is given up.
     std::size_t listeners;         ///< Joiners that get no pieces.
   };
-  enum class verdict {
-    queued,
-    stranger, ///< Was not admitted, or is given up.
-    too_much, ///< More is asked for than may be in flight.
-  };
   struct turn {
     peer_id joiner;
     piece_request request;
@@ -76,8 +71,10 @@ public:
 
   /// A joiner asks for a piece of `bytes`. What it says has arrived is in
   /// flight no more.
-  verdict ask(const peer_id& joiner, const piece_request& request,
-              std::uint64_t bytes, time_point now);
+  /// @returns Whether the request waits for its turn: not one that was not
+  /// admitted, is given up, or asks for more than may be in flight.
+  bool ask(const peer_id& joiner, const piece_request& request,
+           std::uint64_t bytes, time_point now);
 
   /// Whose piece is to be sent now; none: wait, until `wake` at most.
   std::optional<turn> next(time_point now);
@@ -88,7 +85,6 @@ public:
   std::size_t joiners() const {
     return joiners_.size() - listeners_;
   }
-  std::uint64_t in_flight(const peer_id& joiner) const;
 
 private:
   struct waiting {

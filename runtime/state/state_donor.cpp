@@ -280,8 +280,7 @@ state_actions state_donor::read(const peer_id& from, const piece_request& x,
 
 void state_donor::queue(const peer_id& from, const piece_request& x,
                         std::size_t bytes, time_point now) {
-  // A stranger is one that was given up.
-  if (budget_.ask(from, x, bytes, now) != serving_budget::verdict::queued)
+  if (!budget_.ask(from, x, bytes, now))
     say_gone(from, x);
 }
 

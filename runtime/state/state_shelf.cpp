@@ -1,18 +1,18 @@
 #include "runtime/state/state_shelf.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "runtime/random.hpp"
 #include "runtime/state/limits.hpp"
-#include "runtime/state/no_store.hpp"
 #include "runtime/state/pieces.hpp"
 
 namespace potluck {
 
 state_shelf::state_shelf(const peer_id& self, bounds most, piece_store* store)
-    : self_(self), most_(most), store_(store ? store : &no_store::the_one()),
-      panel_(self, most.donors), download_(most.plan, *store_),
+    : self_(self), store_(store),
+      swarm_(self, {most.plan, most.donors, 0, 0}, store),
       budget_(most.serving) {
 }
 
@@ -65,12 +65,11 @@ void state_shelf::begin(const holding& what, time_point now) {
   end_version();
   version_ = what;
   since_ = now;
-  download_.begin(0, 0);
-  panel_.begin({}, 0, {});
-  panel_.ask_for(what.step, what.state, false, now);
+  swarm_.begin({}, {}, now);
+  note(swarm_.ask_for(what.step, what.state, false, now));
   std::map<std::uint64_t, peer_id> ranked;
   for (auto& [id, holds] : members_) {
-    download_.claim(id, holds.step, holds.state);
+    swarm_.claim(id, holds.step, holds.state);
     ranked[donor_panel::rank(self_, id)] = id;
   }
   for (auto& [rank, id] : ranked)
@@ -82,17 +81,15 @@ void state_shelf::ask(const peer_id& member, time_point now) {
   const bool had
       = holds.step > version_->step
         || (holds.step == version_->step && holds.state == version_->state);
-  if (had && !panel_.find(member) && !panel_.distrusts(member))
-    if (auto request = panel_.add(member, now))
-      actions_.push_back(std::move(*request));
+  if (had && !swarm_.find(member) && !swarm_.panel().distrusts(member))
+    note(swarm_.add(member, now));
 }
 
 /// Members are told that nobody here needs it, joiners that it is not here.
 void state_shelf::end_version() {
   if (!version_)
     return;
-  for (auto& id : panel_.dismiss())
-    say(id, state_done{});
+  note(swarm_.dismiss());
   const auto gone = *std::exchange(version_, std::nullopt);
   std::vector<peer_id> left;
   for (auto& [id, x] : joiners_)
@@ -103,7 +100,7 @@ void state_shelf::end_version() {
     give_up(id);
   }
   awaited_.clear();
-  download_.clear();
+  swarm_.clear();
   idle_.reset();
 }
 
@@ -113,7 +110,7 @@ state_actions state_shelf::heard(const peer_id& member, std::uint64_t step,
                                  const digest& state, time_point now) {
   members_[member] = {step, state};
   if (version_) {
-    download_.claim(member, step, state);
+    swarm_.claim(member, step, state);
     ask(member, now);
   }
   return joiners_.empty() ? done(now) : look(now);
@@ -121,53 +118,36 @@ state_actions state_shelf::heard(const peer_id& member, std::uint64_t step,
 
 state_actions state_shelf::read(const peer_id& from, const state_manifest& x,
                                 time_point now) {
-  auto* donor = version_ ? panel_.find(from) : nullptr;
+  auto* donor = version_ ? swarm_.find(from) : nullptr;
   if (!donor || donor->wish.token != x.token)
     return {};
   if (x.available) {
     if (x.mean ? x.step <= version_->step
                : x.step != version_->step || x.state != version_->state)
-      ban({from}, "it offers another version than it was asked for", now);
+      note(swarm_.ban({from}, "it offers another version than it was asked for",
+                      now));
     else {
       if (!x.mean)
         donor->said = donor_panel::answer::serves;
-      const auto named = download_.name(from, x, panel_.size(), now);
-      ban(named.liars, named.lie, now);
+      note(swarm_.name(from, x, now));
     }
   } else if (x.retry_ms > 0) {
     donor->said = donor_panel::answer::busy;
     donor->retry = now + std::chrono::milliseconds{x.retry_ms};
   } else {
-    panel_.declines(from, {x.step, x.offered});
+    swarm_.declines(from, {x.step, x.offered});
   }
   return look(now);
 }
 
-void state_shelf::ban(const std::set<peer_id>& peers, const std::string& what,
-                      time_point now) {
-  for (auto& id : peers) {
-    if (!panel_.find(id))
-      continue;
-    actions_.push_back(fetch_fault{id, what});
-    say(id, state_done{});
-    panel_.distrust(id, now + limits::distrust);
-    download_.forget(id, true);
-  }
-}
-
 state_actions state_shelf::read(const peer_id& from, const state_piece& x,
                                 const shared_bytes& body, time_point now) {
-  auto* donor = version_ ? panel_.find(from) : nullptr;
-  if (!donor)
+  if (!version_ || !swarm_.find(from))
     return {};
-  donor->arrived += body.size;
-  const auto [verdict, key] = download_.read(from, x, body, now);
-  if (verdict == blob_download::verdict::gone && key.state)
-    panel_.declines(from, {});
-  if (verdict == blob_download::verdict::wrong)
-    ban({from}, "it sent a piece that is not what was listed", now);
-  if (verdict == blob_download::verdict::placed) {
-    const auto name = download_.lists().chosen(key)->manifest.pieces[x.piece];
+  auto came = swarm_.read(from, x, body, now);
+  note(std::move(came.actions));
+  if (came.what == blob_download::verdict::placed) {
+    const auto name = lists().chosen(came.blob)->manifest.pieces[x.piece];
     if (!store_->has(name)) {
       unwell_ = now;
       end_version();
@@ -178,33 +158,26 @@ state_actions state_shelf::read(const peer_id& from, const state_piece& x,
       for (auto& [id, request] : waiting.mapped())
         queue(id, request, now);
   }
-  request_pieces(now);
+  note(swarm_.request_pieces(now));
   return done(now);
-}
-
-void state_shelf::request_pieces(time_point now) {
-  for (auto& [id, request] : download_.requests(now))
-    if (const auto* donor = panel_.find(id)) {
-      request.arrived = donor->arrived;
-      say(id, request);
-    }
 }
 
 /// Of all that is listed.
 bool state_shelf::has_room() const {
   std::uint64_t bytes = 0;
-  for (auto& [key, x] : download_.lists().chosen())
+  for (auto& [key, x] : lists().chosen())
     bytes += x.what->manifest.bytes;
   return bytes <= store_->bound();
 }
 
 /// Whether the version, and what follows it, is still worth keeping.
 void state_shelf::judge(time_point now) {
-  for (auto& id : panel_.silent(since_, now))
-    panel_.declines(id, {});
-  const auto donors = panel_.count();
-  const bool whole = download_.complete({true, version_->step});
-  const bool lost = whole ? panel_.size() == 0
+  const auto& panel = swarm_.panel();
+  for (auto& id : panel.silent(since_, now))
+    swarm_.declines(id, {});
+  const auto donors = panel.count();
+  const bool whole = swarm_.download().complete({true, version_->step});
+  const bool lost = whole ? panel.size() == 0
                           : donors.waiting + donors.serving + donors.busy == 0;
   const bool wanted
       = std::any_of(joiners_.begin(), joiners_.end(),
@@ -230,8 +203,7 @@ state_actions state_shelf::read(const peer_id& from, const state_request& x,
   }
   budget_.begins_anew(from);
   forget_wish(from);
-  if (store_->bound() == 0 || unwell_ || x.means_only || x.lists_only
-      || !admit(from, now)) {
+  if (!store_ || unwell_ || x.means_only || x.lists_only || !admit(from, now)) {
     budget_.forget(from);
     decline(from, x);
     return done(now);
@@ -263,7 +235,7 @@ void state_shelf::decline(const peer_id& who, const state_request& x) {
 
 /// Whoever waits hears of each list that is believed, once.
 void state_shelf::tell_lists() {
-  const auto believed = download_.lists().chosen();
+  const auto believed = lists().chosen();
   for (auto& [id, x] : joiners_)
     if (is_wanted(x.wish))
       for (auto& [key, list] : believed)
@@ -275,8 +247,8 @@ void state_shelf::tell_lists() {
 }
 
 const state_manifest* state_shelf::list_with(const piece_request& x) const {
-  const auto key = download_.lists().leading_to(x.state, x.mean);
-  const auto* list = key ? download_.lists().chosen(*key) : nullptr;
+  const auto key = lists().leading_to(x.state, x.mean);
+  const auto* list = key ? lists().chosen(*key) : nullptr;
   return list && x.piece < list->manifest.pieces.size() ? &list->manifest
                                                         : nullptr;
 }
@@ -304,9 +276,7 @@ void state_shelf::queue(const peer_id& to, const piece_request& x,
                         time_point now) {
   // Since it was asked for, whoever listed it may have left.
   const auto* list = list_with(x);
-  if (!list
-      || budget_.ask(to, x, extent_of(*list, x.piece).size, now)
-             != serving_budget::verdict::queued)
+  if (!list || !budget_.ask(to, x, extent_of(*list, x.piece).size, now))
     say(to, state_piece{x.state, x.piece, x.mean});
 }
 
@@ -329,8 +299,7 @@ void state_shelf::forget_wish(const peer_id& who) {
 
 state_actions state_shelf::lost(const peer_id& who, time_point now) {
   members_.erase(who);
-  panel_.remove(who);
-  download_.forget(who, false);
+  swarm_.lose(who);
   give_up(who);
   return look(now);
 }
@@ -338,13 +307,8 @@ state_actions state_shelf::lost(const peer_id& who, time_point now) {
 // ---- looking around ---------------------------------------------------------
 
 state_actions state_shelf::look(time_point now) {
-  panel_.expire_distrust(now);
   if (version_) {
-    for (auto& x : panel_.look(now))
-      actions_.push_back(std::move(x));
-    download_.late(now);
-    download_.drop_unheld();
-    download_.add_holders({}, panel_.answered(), now);
+    note(swarm_.look(now - since_, now));
     judge(now);
   }
   std::vector<peer_id> all;
@@ -355,9 +319,13 @@ state_actions state_shelf::look(time_point now) {
       settle(id, now);
   if (version_) {
     tell_lists();
-    request_pieces(now);
+    note(swarm_.request_pieces(now));
   }
   return done(now);
+}
+
+void state_shelf::note(state_actions xs) {
+  std::move(xs.begin(), xs.end(), std::back_inserter(actions_));
 }
 
 void state_shelf::say(const peer_id& to, message what, shared_bytes body) {
@@ -372,7 +340,7 @@ state_actions state_shelf::done(time_point now) {
     const auto* name = name_of(x);
     auto bytes = name ? store_->get(*name) : shared_bytes{};
     if (name && bytes.size == 0) // It was damaged: it has to come again.
-      download_.recount(*download_.lists().leading_to(x.state, x.mean));
+      swarm_.recount(*lists().leading_to(x.state, x.mean));
     say(turn->joiner, state_piece{x.state, x.piece, x.mean}, std::move(bytes));
   }
   if (version_ || !joiners_.empty())

@@ -14,8 +14,7 @@
 #include <set>
 #include <string>
 
-#include "runtime/state/blob_download.hpp"
-#include "runtime/state/donor_panel.hpp"
+#include "runtime/state/donor_swarm.hpp"
 #include "runtime/state/serving_budget.hpp"
 
 namespace potluck {
@@ -71,6 +70,9 @@ private:
     std::map<blob_key, digest> told; ///< The listings that it knows.
   };
 
+  const piece_lists& lists() const {
+    return swarm_.download().lists();
+  }
   bool is_wanted(const state_request& x) const;
   bool is_vouched_for(const state_request& x) const;
   bool may_replace(const state_request& x) const;
@@ -78,11 +80,8 @@ private:
   void begin(const holding& what, time_point now);
   void end_version();
   void ask(const peer_id& member, time_point now);
-  void ban(const std::set<peer_id>& peers, const std::string& what,
-           time_point now);
   void judge(time_point now);
   bool has_room() const;
-  void request_pieces(time_point now);
   void tell_lists();
   bool admit(const peer_id& from, time_point now);
   void decline(const peer_id& who, const state_request& x);
@@ -93,14 +92,13 @@ private:
   const state_manifest* list_with(const piece_request& x) const;
   /// The piece's; null likewise.
   const digest* name_of(const piece_request& x) const;
+  void note(state_actions xs);
   void say(const peer_id& to, message what, shared_bytes body = {});
   state_actions done(time_point now);
 
   peer_id self_;
-  bounds most_;
   piece_store* store_;
-  donor_panel panel_;
-  blob_download download_;
+  donor_swarm swarm_;
   serving_budget budget_;
   std::map<peer_id, holding> members_; ///< As they reported last.
   std::optional<holding> version_;

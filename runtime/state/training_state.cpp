@@ -5,7 +5,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "messages/framing.hpp"
 #include "runtime/random.hpp"
 #include "runtime/state/little_endian.hpp"
 #include "runtime/state/state_digests.hpp"
@@ -188,90 +187,6 @@ void read_state_bytes(const training_state& state, std::uint64_t offset,
                 std::memcpy(out, bytes, count);
                 out += count;
               });
-}
-
-std::string to_bytes(const training_state& state) {
-  std::string bytes(state_bytes(state), '\0');
-  read_state_bytes(state, 0, reinterpret_cast<std::uint8_t*>(bytes.data()),
-                   bytes.size());
-  return bytes;
-}
-
-expected<training_state> state_from_bytes(const std::uint8_t* data,
-                                          std::size_t size,
-                                          std::uint64_t values) {
-  state_header header{};
-  std::copy_n(data, std::min(size, header.size()), header.begin());
-  const auto moments = moments_in(header);
-  if (values > max_state_values || !moments
-      || size != state_bytes(values, *moments))
-    return failure{"the training state holds " + std::to_string(size)
-                   + " bytes, which does not fit a model of "
-                   + std::to_string(values) + " parameters"};
-  training_state state;
-  resize(state, values, *moments);
-  visit_bytes(state_regions<training_state, std::uint8_t>(header.data(), state),
-              0, size, [&](std::uint8_t* bytes, std::size_t count) {
-                std::memcpy(bytes, data, count);
-                data += count;
-              });
-  auto done = read_state_header(header, values, state);
-  if (!done)
-    return failure{done.error()};
-  return state;
-}
-
-state_snapshot::state_snapshot(std::shared_ptr<const training_state> state,
-                               std::uint32_t piece_bytes)
-    : state_(std::move(state)), digest_(digest_of_state(*state_)),
-      piece_bytes_(piece_bytes) {
-  if (piece_bytes < min_piece_bytes || piece_bytes > max_body_bytes)
-    throw std::invalid_argument("state_snapshot: bad size of pieces");
-  listed_.reserve(pieces());
-  for (std::uint32_t i = 0; i < pieces(); ++i) {
-    auto bytes = piece(i);
-    listed_.push_back(digest_of(bytes.data, bytes.size));
-  }
-}
-
-state_manifest state_snapshot::manifest(std::uint64_t token) const {
-  state_manifest result;
-  result.token = token;
-  result.available = true;
-  result.step = state_->step;
-  result.history_samples = state_->history_samples;
-  result.state = digest_;
-  result.bytes = state_bytes(*state_);
-  result.piece_bytes = piece_bytes_;
-  result.recent = state_->recent;
-  result.pieces = listed_;
-  return result;
-}
-
-std::uint32_t state_snapshot::pieces() const {
-  auto bytes = state_bytes(*state_);
-  return static_cast<std::uint32_t>((bytes + piece_bytes_ - 1) / piece_bytes_);
-}
-
-shared_bytes state_snapshot::piece(std::uint32_t index) const {
-  auto bytes = state_bytes(*state_);
-  std::uint64_t offset = std::uint64_t{index} * piece_bytes_;
-  if (offset >= bytes)
-    return {};
-  auto size = static_cast<std::size_t>(
-      std::min<std::uint64_t>(piece_bytes_, bytes - offset));
-  // Without the header, which does not outlive this call.
-  auto regions = state_regions<const training_state, const std::uint8_t>(
-      nullptr, *state_);
-  std::uint64_t start = state_header_bytes;
-  for (std::size_t i = 1; i < regions.size(); ++i) {
-    if (offset >= start && offset + size <= start + regions[i].size)
-      return {state_, regions[i].data + (offset - start), size};
-    start += regions[i].size;
-  }
-  auto copy = std::make_shared<std::vector<std::uint8_t>>(size);
-  read_state_bytes(*state_, offset, copy->data(), size);
-  return {copy, copy->data(), size};
 }
 
 } // namespace potluck

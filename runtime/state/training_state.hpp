@@ -1,7 +1,7 @@
 /// What a step changes and a joiner needs: the model's parameters, the
 /// optimizer's moments, and how far the run is.
 ///
-/// Knows neither files nor peers: checkpoint.hpp and state_transfer.hpp carry
+/// Knows neither files nor peers: checkpoint.hpp and blob_download.hpp carry
 /// it. As bytes it is `state_header_bytes` and the vectors (README.md).
 #pragma once
 
@@ -25,8 +25,6 @@ constexpr std::size_t state_header_bytes = 64;
 constexpr std::uint64_t max_state_values = std::uint64_t{1} << 34;
 /// Vectors of the parameters' length that an optimizer keeps, at most.
 constexpr unsigned most_moments = 2;
-/// Keeps the bookkeeping of a transfer small beside the state itself.
-constexpr std::uint32_t min_piece_bytes = 1024;
 
 struct training_state {
   std::uint64_t step = 0;            ///< Updates applied.
@@ -75,44 +73,5 @@ std::uint64_t state_bytes(const training_state& state);
 /// Throws std::out_of_range when the state is shorter.
 void read_state_bytes(const training_state& state, std::uint64_t offset,
                       std::uint8_t* out, std::size_t size);
-
-/// The whole state as bytes, and back. `values` is the length that the layout
-/// implies; other sizes are refused before anything is allocated. `recent` is
-/// left out.
-std::string to_bytes(const training_state& state);
-expected<training_state> state_from_bytes(const std::uint8_t* data,
-                                          std::size_t size,
-                                          std::uint64_t values);
-
-/// One version of the state that a donor serves while newer ones come: shared,
-/// never changed, cut without copying wherever a piece lies in one vector.
-class state_snapshot {
-public:
-  /// Reads the state twice, for its digest and those of its pieces.
-  /// @param piece_bytes `min_piece_bytes` to `max_body_bytes`; throws
-  /// otherwise.
-  state_snapshot(std::shared_ptr<const training_state> state,
-                 std::uint32_t piece_bytes);
-
-  const training_state& state() const {
-    return *state_;
-  }
-  const potluck::digest& digest() const {
-    return digest_;
-  }
-  /// What to answer a joiner that asks with `token`.
-  state_manifest manifest(std::uint64_t token) const;
-
-  std::uint32_t pieces() const;
-
-  /// Nothing (size 0) when there is no such piece. Keeps the state alive.
-  shared_bytes piece(std::uint32_t index) const;
-
-private:
-  std::shared_ptr<const training_state> state_;
-  potluck::digest digest_;
-  std::uint32_t piece_bytes_;
-  std::vector<potluck::digest> listed_; ///< Of the pieces.
-};
 
 } // namespace potluck

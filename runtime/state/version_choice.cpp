@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/median.hpp"
 #include "runtime/state/limits.hpp"
 
 namespace potluck {
@@ -168,22 +169,21 @@ version_choice::change(const std::vector<donor_panel::refusal>& refusals,
     if (2 * votes >= steps.size())
       return take_named(step);
   // The middle one, so that no single donor can lead astray.
-  auto middle = steps.begin() + steps.size() / 2;
-  std::nth_element(steps.begin(), middle, steps.end());
+  const auto middle = upper_median(steps);
   // Asking took as long as so many steps. If more than one, name a step that
   // all can still catch, and a round one, so that joiners name the same.
-  auto passed = *middle - std::min(known_step_, *middle);
-  known_step_ = *middle;
+  auto passed = middle - std::min(known_step_, middle);
+  known_step_ = middle;
   asking_ = now - began_;
   auto lead = steps.size() == 1 && tries_ <= tries_alone ? 0
               : passed > 1                               ? 2 * (passed - 1)
                                                          : tries_ / 4;
   if (lead == 0)
-    return take_named(*middle);
+    return take_named(middle);
   std::uint64_t grain = 1;
   while (grain < lead && grain < limits::steps_ahead / 4)
     grain *= 2;
-  return take((*middle + lead + grain - 1) / grain * grain, {});
+  return take((middle + lead + grain - 1) / grain * grain, {});
 }
 
 } // namespace potluck

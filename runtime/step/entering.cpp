@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/matchmaking/trainers_behind.hpp"
+
 namespace potluck {
 
 namespace {
@@ -55,10 +57,9 @@ void entering::made(const peer_id& self, const group_contract& x,
   with_.clear();
   lagging_since_.reset();
   lagging_ = false;
-  for (std::size_t i = 0; i < x.members.size(); ++i)
-    if (x.members[i].role == role::trainer && x.members[i].who.id != self
-        && !std::binary_search(left_out.begin(), left_out.end(), i))
-      with_.insert(x.members[i].who.id);
+  for (const auto* member : trainers_behind(x, left_out))
+    if (member->who.id != self)
+      with_.insert(member->who.id);
 }
 
 std::vector<peer_id> entering::laggards(const outlook& at) const {

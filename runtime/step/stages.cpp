@@ -65,24 +65,4 @@ std::optional<stage> next_stage(stage from, cause why) {
   return row->to;
 }
 
-std::string to_string(stage x) {
-  switch (x) {
-    case stage::starting:
-      return "starting";
-    case stage::accumulating:
-      return "accumulating";
-    case stage::frozen:
-      return "frozen";
-    case stage::averaging:
-      return "averaging";
-    case stage::applying:
-      return "applying";
-    case stage::fetching:
-      return "fetching";
-    case stage::finished:
-      return "finished";
-  }
-  return "unknown";
-}
-
 } // namespace potluck

@@ -10,7 +10,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
 namespace potluck {
 
@@ -42,7 +41,5 @@ enum class cause {
 /// Where `why` leads from `from`; nothing where it leads nowhere, for instance
 /// because news crossed.
 std::optional<stage> next_stage(stage from, cause why);
-
-std::string to_string(stage x);
 
 } // namespace potluck

@@ -128,14 +128,4 @@ event island_news(const fetch_result& x, std::uint64_t step) {
                     : "own steps were not found in the history that counts"}}}};
 }
 
-event fault_news(const std::string& what, const std::string& detail) {
-  return {"fault", {{"what", what}, {"detail", detail}}};
-}
-
-event fault_news(const peer_id& who, const std::string& what,
-                 const std::string& detail) {
-  return {"fault",
-          {{"peer", short_name(who)}, {"what", what}, {"detail", detail}}};
-}
-
 } // namespace potluck

@@ -47,9 +47,4 @@ event reunion_news(std::uint64_t step);
 /// The downloaded history does not hold this peer's own steps, or may not.
 event island_news(const fetch_result& x, std::uint64_t step);
 
-/// Something is wrong, with a peer or without.
-event fault_news(const std::string& what, const std::string& detail);
-event fault_news(const peer_id& who, const std::string& what,
-                 const std::string& detail);
-
 } // namespace potluck

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "runtime/config.hpp"
+#include "runtime/median.hpp"
 
 namespace potluck {
 
@@ -44,12 +46,7 @@ double median_upload(const progress_report& own, const way::reports& partners) {
   add(own.upload_bytes_per_second);
   for (auto& x : partners)
     add(x.upload_bytes_per_second);
-  if (all.empty())
-    return 0;
-  const auto middle
-      = all.begin() + static_cast<std::ptrdiff_t>((all.size() - 1) / 2);
-  std::nth_element(all.begin(), middle, all.end());
-  return *middle;
+  return lower_median(std::move(all));
 }
 
 } // namespace

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/median.hpp"
+
 namespace potluck {
 
 duration trials::grace::within(duration wanted, time_point now) {
@@ -37,12 +39,8 @@ void trials::made(const std::set<peer_id>& makers, duration step,
     x.last = now;
     all.push_back(x.earned);
   }
-  if (all.empty())
-    return;
-  // Half of them that are new do not lower it.
-  const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
-  std::nth_element(all.begin(), middle, all.end());
-  usual_ = *middle;
+  if (!all.empty()) // Half of them that are new do not lower it.
+    usual_ = upper_median(std::move(all));
 }
 
 void trials::held_up(const std::set<peer_id>& who, duration how_long,

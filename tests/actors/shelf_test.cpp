@@ -103,7 +103,7 @@ TEST_CASE("a joiner whose donors are behind hubs gets their state from one") {
   CHECK(x.result.donor == x.hub.id);
   CHECK(x.result.donors == 1);
   CHECK(x.result.step == 5);
-  state_snapshot whole{x.state, piece_bytes_for(state_bytes(parameters))};
+  state_snapshot whole{x.state};
   for (auto& piece : whole.manifest(0).pieces)
     CHECK(store->has(piece));
   CHECK(x.hub.observer->events("fault").empty());

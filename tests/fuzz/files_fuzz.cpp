@@ -1,5 +1,5 @@
 /// What Potluck finds in files that it wrote itself, or that somebody put in
-/// their place: checkpoints, states, experts, addresses, keys, certificates,
+/// their place: checkpoints, experts, addresses, keys, certificates,
 /// configuration files and lists of artifacts.
 ///
 /// The first byte says which; of checkpoints and experts it also says whether
@@ -42,21 +42,6 @@ bool try_checkpoint(std::string_view bytes, bool mended) {
   const auto x = read_checkpoint("it", bytes.size(), take, guards);
   // It holds what the file can hold.
   if (x && state_bytes(x->state) > bytes.size())
-    std::abort();
-  return static_cast<bool>(x);
-}
-
-/// Two bytes of a state's length, in values; the rest are its bytes.
-bool try_state(std::string_view bytes) {
-  if (bytes.size() < 2)
-    return false;
-  const std::uint64_t values = static_cast<unsigned char>(bytes[0]) << 8
-                               | static_cast<unsigned char>(bytes[1]);
-  bytes.remove_prefix(2);
-  const auto x
-      = state_from_bytes(reinterpret_cast<const std::uint8_t*>(bytes.data()),
-                         bytes.size(), values);
-  if (x && to_bytes(*x) != bytes)
     std::abort();
   return static_cast<bool>(x);
 }
@@ -183,11 +168,11 @@ std::size_t fuzz_files(const std::uint8_t* data, std::size_t size) {
     return 0;
   const std::string bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
   const bool mended = data[0] & 128;
-  switch (data[0] % 128 % 8) {
+  switch (data[0] % 128 % 7) {
     case 0:
       return try_checkpoint(bytes, mended);
     case 1:
-      return try_state(bytes);
+      return try_artifacts(bytes);
     case 2:
       return try_expert(bytes, mended);
     case 3:
@@ -196,9 +181,7 @@ std::size_t fuzz_files(const std::uint8_t* data, std::size_t size) {
       return try_key(bytes);
     case 5:
       return try_certificate(bytes);
-    case 6:
-      return try_options(bytes);
     default:
-      return try_artifacts(bytes);
+      return try_options(bytes);
   }
 }

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "runtime/state/pieces.hpp"
+#include "runtime/state/state_snapshot.hpp"
 #include "tests/fuzz/input_script.hpp"
 #include "tests/runtime/state/steps.hpp"
 
@@ -28,8 +29,7 @@ struct history {
   history() {
     auto now = state_of(values, first_step);
     for (std::size_t i = 0; i < 3; ++i) {
-      states.emplace_back(std::make_shared<training_state>(now),
-                          piece_bytes_for(state_bytes(values)));
+      states.emplace_back(std::make_shared<training_state>(now));
       const auto before = now.recent.front();
       auto mean = some_mean(values, now.step + 1);
       lay_on(now, *mean);

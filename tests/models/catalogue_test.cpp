@@ -160,12 +160,12 @@ TEST_CASE("a model too large is refused before its tokenizer is looked at") {
   options.device = "cpu";
   const auto needed = state_bytes(run.model->layout().values());
   const auto& settings = run.agreed.settings();
-  CHECK(problem_with_size(settings, needed).empty());
+  CHECK(problem_with_size(run.agreed, needed).empty());
   options.max_model = needed;
   CHECK(reason_of(options, run.agreed) == "no failure");
   options.max_model = needed - 1;
   const auto reason = reason_of(options, charter(settings, "garbage"));
-  CHECK(reason == problem_with_size(settings, needed - 1));
+  CHECK(reason == problem_with_size(run.agreed, needed - 1));
   CHECK(mentions(reason, "--max-model"));
 
   // The largest that a charter can ask for costs nothing to refuse.

@@ -4,7 +4,6 @@
 
 #include <caf/all.hpp>
 
-#include "actors/behavior.hpp"
 #include "tools/library/without_signals.hpp"
 
 namespace potluck::library {
@@ -16,32 +15,17 @@ struct listeners {
   std::shared_ptr<meeting> with;
 };
 
-class watcher_state {
-public:
-  void init(observer_actor::pointer, listeners x) {
-    to_ = std::move(x);
-  }
-
-  void on(const event& x) {
-    to_.heard->hear(x);
-    if (x.name == "finished")
-      to_.with->ends();
-  }
-  void on(const run_status& x) {
-    to_.heard->hear(x);
-  }
-  void on(const peer_over& x) {
-    to_.heard->hear(x);
-    to_.with->ends();
-  }
-
-private:
-  listeners to_;
-};
-
-observer_actor::behavior_type
-watcher(observer_actor::stateful_pointer<watcher_state> self, listeners x) {
-  return behave<observer_actor, watcher_state>(self, std::move(x));
+observer_actor::behavior_type watcher(listeners to) {
+  return {[to](const event& x) {
+            to.heard->hear(x);
+            if (x.name == "finished")
+              to.with->ends();
+          },
+          [to](const run_status& x) { to.heard->hear(x); },
+          [to](const peer_over& x) {
+            to.heard->hear(x);
+            to.with->ends();
+          }};
 }
 
 caf::actor_system_config& quiet(caf::actor_system_config& options) {

@@ -1,12 +1,12 @@
 #include "tools/library/loop_options.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "runtime/lines/rate.hpp"
 #include "runtime/manifest/invitation.hpp"
 #include "runtime/manifest/run_key.hpp"
 #include "runtime/nearest_name.hpp"
+#include "runtime/numbers.hpp"
 #include "runtime/state/charter_fields.hpp"
 #include "runtime/state/layout_text.hpp"
 #include "tools/library/complaint.hpp"
@@ -28,12 +28,6 @@ T sound(const std::string& name, expected<T> x) {
   if (!x)
     throw complaint{name + ": " + x.error()};
   return std::move(*x);
-}
-
-bool read_integer(const std::string& text, std::uint64_t& out) {
-  const auto end = text.data() + text.size();
-  const auto [rest, problem] = std::from_chars(text.data(), end, out);
-  return problem == std::errc{} && rest == end;
 }
 
 /// What optimizers, and loops that call experts, declare by this name, each in
@@ -164,7 +158,7 @@ void loop_options::set(const std::string& name, const std::string& value) {
   } else if (name == "checkpoint-every" || name == "checkpoint-keep"
              || name == "threads") {
     std::uint64_t number = 0;
-    if (!read_integer(value, number)
+    if (!read_number(value, number)
         || (name == "checkpoint-keep"
             && (number == 0 || number > most_checkpoints))
         || (name == "threads" && number > most_threads))
@@ -240,7 +234,7 @@ std::vector<setting> loop_options::demanded() const {
 
 std::uint64_t loop_options::integer(const std::string& name) const {
   std::uint64_t number = 0;
-  read_integer(text(name), number); // Checked when it was set.
+  read_number(text(name), number); // Checked when it was set.
   return number;
 }
 

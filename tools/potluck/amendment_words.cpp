@@ -1,8 +1,9 @@
 #include "tools/potluck/amendment_words.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
+
+#include "runtime/numbers.hpp"
 
 namespace potluck::tools {
 
@@ -18,13 +19,8 @@ constexpr double seconds_ahead = 5;
 
 expected<std::uint64_t> number_in(const words& what, const char* name) {
   std::uint64_t x = 0;
-  if (what.size() == 2) {
-    const auto& text = what[1];
-    const auto read
-        = std::from_chars(text.data(), text.data() + text.size(), x);
-    if (read.ec == std::errc{} && read.ptr == text.data() + text.size())
-      return x;
-  }
+  if (what.size() == 2 && read_number(what[1], x))
+    return x;
   return failure{"Write `potluck amend ... " + what[0] + " " + name
                  + "`, with one whole number."};
 }

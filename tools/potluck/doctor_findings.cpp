@@ -168,7 +168,7 @@ std::vector<finding> of_reach(const reach_facts& x) {
     how.how = grade::degraded;
     how.what = "others cannot connect to " + at;
     how.remedy = remedy;
-  } else if (x.kind == reach::open || x.kind == reach::mapped) {
+  } else if (is_open(x.kind)) {
     how.how = grade::good;
     how.what = "others can connect to " + at;
   } else if (x.asked) {

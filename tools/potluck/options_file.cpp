@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <iterator>
 #include <regex>
 #include <sstream>
 
 #include "runtime/nearest_name.hpp"
+#include "runtime/numbers.hpp"
 
 namespace potluck::cli {
 
@@ -85,10 +85,7 @@ using texts = std::vector<std::string>;
 template <class Number>
 std::optional<option_value> number_in(const std::string& text) {
   Number number{};
-  auto begin = text.data() + (text.rfind("+", 0) == 0 ? 1 : 0);
-  auto end = text.data() + text.size();
-  auto [stop, error] = std::from_chars(begin, end, number);
-  if (error != std::errc{} || stop != end)
+  if (!read_number(text.substr(text.rfind("+", 0) == 0 ? 1 : 0), number))
     return std::nullopt;
   return number;
 }

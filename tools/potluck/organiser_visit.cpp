@@ -9,6 +9,7 @@
 #include "messages/limits.hpp"
 #include "runtime/admission/admission.hpp"
 #include "runtime/dialable.hpp"
+#include "runtime/median.hpp"
 #include "runtime/uv/wall_clock.hpp"
 #include "tools/potluck/visit.hpp"
 
@@ -198,8 +199,7 @@ private:
         all.push_back(x.step);
     if (all.empty())
       return std::nullopt;
-    std::sort(all.begin(), all.end());
-    return all[all.size() / 2];
+    return upper_median(std::move(all));
   }
 
   void heard(line& l, const message& content,

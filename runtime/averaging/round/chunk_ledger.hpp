@@ -128,9 +128,6 @@ public:
   std::uint32_t chunks() const {
     return static_cast<std::uint32_t>(held_.size());
   }
-  std::uint64_t total_samples() const {
-    return total_samples_;
-  }
   /// The message that goes with a mean that is here; without a group.
   chunk_mean describe(std::uint32_t chunk) const;
   /// The mean's samples are those of the contract without its `left_out`.

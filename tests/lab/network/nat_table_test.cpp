@@ -102,14 +102,11 @@ TEST_CASE("what was idle for too long neither admits nor keeps its port") {
   CHECK(y.admit(idle + 1s, 7000, other));
 }
 
-TEST_CASE("a mapped port lasts and lets everybody in, until it is unmapped") {
+TEST_CASE("a mapped port lasts and lets everybody in") {
   auto x = table(d::none, d::address_and_port);
   CHECK(x.map_port(0s, inside) == 7000);
   CHECK(x.admit(10 * idle, 7000, other) == found{inside});
   CHECK(x.open(10 * idle, inside, one) == 7000);
-  x.unmap_port(7000);
-  CHECK_FALSE(x.admit(10 * idle, 7000, same_host));
-  CHECK(x.carry(10 * idle, 7000, other)); // What is open stays so.
 }
 
 TEST_CASE("a router that reboots knows nobody") {

@@ -55,17 +55,6 @@ TEST_CASE("a host stands behind the router that the file names") {
             "hosts[0].router: there is no router `double-nat`"));
 }
 
-TEST_CASE("there is a home of each kind, for whoever compares them") {
-  access_line line;
-  line.upload = 5;
-  const auto homes = homes_of_each_kind(line);
-  CHECK(homes.size() == router_traits().size());
-  for (const auto& x : homes) {
-    CHECK(x.name == to_string(x.router));
-    CHECK(x.line.upload == 5);
-  }
-}
-
 TEST_CASE("a line without figures has no limits") {
   auto x = read(R"({"hosts": [{"name": "a", "upload": 0}]})");
   CHECK(x.hosts[0].line.upload == 0);

@@ -58,7 +58,6 @@ TEST_CASE("a sample is a window of the text between [CLS] and [SEP]") {
 
 TEST_CASE("an epoch meets every token at most once, and all but a remainder") {
   const sample_stream stream(counting(107), 12, 112, 0.15);
-  CHECK(stream.windows() == 10);
   std::set<std::int32_t> starts;
   for (std::uint64_t epoch = 0; epoch < 5; ++epoch) {
     std::set<std::int32_t> met;
@@ -119,7 +118,6 @@ TEST_CASE("at least one token is chosen, and at most all") {
 
 TEST_CASE("a text shorter than a window is repeated inside it") {
   const sample_stream stream(counting(3), 12, 10, 0.15);
-  CHECK(stream.windows() == 1);
   const auto tokens = unmasked(stream.sample(1, 0));
   for (std::size_t i = 4; i < 11; ++i)
     CHECK(tokens[i] == tokens[i - 3]);

@@ -65,11 +65,25 @@ TEST_CASE("without a connected hub one is dialled, and waited for") {
   x.is_dialled(who(9));
   CHECK(x.next(who(3), {who(9)}).step == step::wait);
   CHECK(x.it.has(who(3).id));
-  const auto all = x.it.end(who(9).id, false);
-  REQUIRE(all.size() == 2);
-  CHECK(all[0].who == who(2));
-  CHECK(all[0].hubs == std::vector<contact>{who(8)});
-  CHECK(all[1].hubs.empty());
+  CHECK(x.it.end(who(8).id, true).empty()); // Nobody waits for that one.
+  CHECK(x.it.has(who(2).id));
+  SUBCASE("it cannot be reached") {
+    const auto all = x.it.end(who(9).id, false);
+    REQUIRE(all.size() == 2);
+    CHECK(all[0].who == who(2));
+    CHECK(all[0].hubs == std::vector<contact>{who(8)});
+    CHECK(all[1].hubs.empty());
+  }
+  SUBCASE("it is there") {
+    const auto all = x.it.end(who(9).id, true);
+    REQUIRE(all.size() == 2);
+    REQUIRE(all[0].hubs.size() == 2);
+    CHECK(all[0].hubs[0].id == who(9).id);
+    CHECK(all[0].hubs[1] == who(8));
+    CHECK(all[1].hubs.size() == 1);
+  }
+  CHECK_FALSE(x.it.has(who(2).id));
+  CHECK(x.it.end(who(9).id, true).empty());
 }
 
 TEST_CASE("a host is dialled for this only now and then") {

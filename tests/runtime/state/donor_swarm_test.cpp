@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "runtime/state/pieces.hpp"
+#include "runtime/state/state_snapshot.hpp"
 #include "tests/runtime/state/steps.hpp"
 
 using namespace potluck;
@@ -24,8 +25,7 @@ donor_swarm::bounds usual_swarm() {
 struct scene {
   explicit scene(std::size_t donors, preferred_relay relay = {},
                  donor_swarm::bounds most = usual_swarm())
-      : held{std::make_shared<training_state>(state_of(values, 7)),
-             piece_bytes_for(state_bytes(values))},
+      : held{std::make_shared<training_state>(state_of(values, 7))},
         swarm{id_of(200), most} {
     goal.step = 7;
     goal.state = held.digest();

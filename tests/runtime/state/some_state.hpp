@@ -36,6 +36,14 @@ some_state(std::size_t values, std::uint64_t seed, unsigned moments = 2) {
   return state;
 }
 
+/// All of its bytes.
+inline std::string to_bytes(const potluck::training_state& state) {
+  std::string bytes(potluck::state_bytes(state), '\0');
+  potluck::read_state_bytes(
+      state, 0, reinterpret_cast<std::uint8_t*>(bytes.data()), bytes.size());
+  return bytes;
+}
+
 /// A directory of its own, removed with everything in it.
 class scratch_directory {
 public:

@@ -427,8 +427,7 @@ TEST_CASE("a damaged piece is fetched again") {
   world x{3, &store};
   x.join(1);
   x.run(60s);
-  state_snapshot kept{std::make_shared<training_state>(x.newest()),
-                      piece_bytes_for(static_cast<std::uint64_t>(state_size))};
+  state_snapshot kept{std::make_shared<training_state>(x.newest())};
   for (auto& piece : kept.manifest(0).pieces)
     store.lose(piece);
   x.join(2);
@@ -446,8 +445,7 @@ TEST_CASE("who waits for a piece of a list that left with its lister is told "
   const auto joiner = id_of(hub + 1), leaver = id_of(0), stayer = id_of(1);
   const auto first = state_of(few, 10);
   const auto before = first.recent.front();
-  const state_snapshot snapshot{std::make_shared<training_state>(first),
-                                piece_bytes_for(state_bytes(few))};
+  const state_snapshot snapshot{std::make_shared<training_state>(first)};
   to_do said;
   said.note(shelf.heard(leaver, 10, before, now));
   said.note(shelf.heard(stayer, 10, before, now));

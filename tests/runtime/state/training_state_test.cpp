@@ -6,19 +6,9 @@
 #include <set>
 
 #include "runtime/state/state_digests.hpp"
-#include <stdexcept>
-
 #include "tests/runtime/state/some_state.hpp"
 
 using namespace potluck;
-
-namespace {
-
-const std::uint8_t* bytes_of(const std::string& text) {
-  return reinterpret_cast<const std::uint8_t*>(text.data());
-}
-
-} // namespace
 
 TEST_CASE("the initial state has the same bits on every machine") {
   auto state = initial_state(some_layout(), 1);
@@ -90,17 +80,6 @@ TEST_CASE("recent digests are bounded and the newest comes first") {
   CHECK(state.recent[0] == whole);
 }
 
-TEST_CASE("a state survives its bytes") {
-  for (std::size_t values : {0u, 1u, 1000u}) {
-    auto state = some_state(values, 8);
-    auto bytes = to_bytes(state);
-    CHECK(bytes.size() == state_bytes(values));
-    auto copy = state_from_bytes(bytes_of(bytes), bytes.size(), values);
-    REQUIRE(bool(copy));
-    CHECK(digest_of_state(*copy) == digest_of_state(state));
-  }
-}
-
 TEST_CASE("a state has the moments that its optimizer keeps, and no more") {
   std::set<digest> seen;
   for (unsigned moments : {0u, 1u, 2u}) {
@@ -112,16 +91,7 @@ TEST_CASE("a state has the moments that its optimizer keeps, and no more") {
     CHECK(state.recent == std::vector<digest>{digest_of_state(state)});
     CHECK(seen.insert(digest_of_state(state)).second);
 
-    const auto bytes = to_bytes(state);
-    CHECK(bytes.size() == 64 + 400 * (1 + moments));
-    const auto copy = state_from_bytes(bytes_of(bytes), bytes.size(), 100);
-    REQUIRE(bool(copy));
-    CHECK(copy->moments() == moments);
-    CHECK(digest_of_state(*copy) == digest_of_state(state));
-    // Not one of more parameters and fewer moments.
-    for (std::uint64_t values : {50u, 150u, 200u, 300u})
-      CHECK(!state_from_bytes(bytes_of(bytes), bytes.size(), values));
-
+    CHECK(state_bytes(state) == 64 + 400 * (1 + moments));
     const auto first = initial_state(some_layout(), 1, moments);
     CHECK(first.moments() == moments);
     CHECK(first.parameters == initial_state(some_layout(), 1).parameters);
@@ -140,70 +110,4 @@ TEST_CASE("moments come as zeros, and go") {
   unchanged.recent.resize(3);
   set_moments(unchanged, 1);
   CHECK(unchanged.recent.size() == 3);
-}
-
-TEST_CASE("bytes of another length, model or format are refused") {
-  auto bytes = to_bytes(some_state(50, 8));
-  for (std::size_t size = 0; size < bytes.size(); ++size)
-    CHECK(!state_from_bytes(bytes_of(bytes), size, 50));
-  CHECK(!state_from_bytes(bytes_of(bytes), bytes.size(), 49));
-  CHECK(!state_from_bytes(bytes_of(bytes), bytes.size(), ~std::uint64_t{0}));
-  for (std::size_t i = 0; i < state_header_bytes; ++i) {
-    auto changed = bytes;
-    changed[i] = static_cast<char>(changed[i] ^ 1);
-    bool counts = i >= 16 && i < 32; // step and history: any value is one
-    CAPTURE(i);
-    CHECK(bool(state_from_bytes(bytes_of(changed), changed.size(), 50))
-          == counts);
-  }
-}
-
-TEST_CASE("the pieces of a snapshot are the state's bytes") {
-  for (std::uint32_t piece_bytes : {1024u, 1025u, 4000u, 1u << 20}) {
-    CAPTURE(piece_bytes);
-    auto state = std::make_shared<const training_state>(some_state(1000, 8));
-    state_snapshot snapshot(state, piece_bytes);
-    std::string all;
-    for (std::uint32_t i = 0; i < snapshot.pieces(); ++i) {
-      auto piece = snapshot.piece(i);
-      REQUIRE(piece.size > 0);
-      all.append(reinterpret_cast<const char*>(piece.data), piece.size);
-    }
-    CHECK(all == to_bytes(*state));
-    CHECK(snapshot.piece(snapshot.pieces()).size == 0);
-    CHECK(snapshot.piece(0xffffffffu).size == 0);
-  }
-}
-
-TEST_CASE("a piece inside one vector is not copied and keeps the state") {
-  auto state = std::make_shared<const training_state>(some_state(10000, 8));
-  std::weak_ptr<const training_state> watched = state;
-  auto parameters
-      = reinterpret_cast<const std::uint8_t*>(state->parameters.data());
-  shared_bytes piece;
-  {
-    state_snapshot snapshot(std::move(state), 1024);
-    piece = snapshot.piece(2);
-  }
-  CHECK(piece.data == parameters + 2 * 1024 - state_header_bytes);
-  CHECK(!watched.expired());
-  piece = {};
-  CHECK(watched.expired());
-}
-
-TEST_CASE("pieces that no frame can carry are a mistake of the caller") {
-  auto state = std::make_shared<const training_state>(some_state(1, 8));
-  CHECK_THROWS_AS(state_snapshot(state, 0), std::invalid_argument);
-  CHECK_THROWS_AS(state_snapshot(state, (16u << 20) + 1),
-                  std::invalid_argument);
-}
-
-TEST_CASE("reading behind the state's end is a mistake of the caller") {
-  auto state = some_state(1, 8);
-  std::uint8_t out[80];
-  CHECK_THROWS_AS(read_state_bytes(state, 0, out, 77), std::out_of_range);
-  CHECK_THROWS_AS(read_state_bytes(state, ~std::uint64_t{0}, out, 2),
-                  std::out_of_range);
-  read_state_bytes(state, 64, out, 4);
-  CHECK(std::memcmp(out, state.parameters.data(), 4) == 0);
 }

@@ -16,29 +16,17 @@ namespace potluck::bench {
 namespace {
 
 /// The observer of all of the member's actors: what goes wrong is said.
-class watcher_state {
-public:
-  void init(observer_actor::pointer, std::ostream* out) {
-    out_ = out;
-  }
-  void on(const event& x) {
-    if (x.name == "fault")
-      *out_ << to_json(x, 0) << std::endl;
-  }
-  void on(const run_status&) {
-  }
-  void on(const peer_over& x) {
-    *out_ << to_json(event{"fault", {{"what", x.problem}}}, 0) << std::endl;
-  }
-
-private:
-  std::ostream* out_ = nullptr;
-};
-
-observer_actor::behavior_type
-watcher(observer_actor::stateful_pointer<watcher_state> self,
-        std::ostream* out) {
-  return behave<observer_actor, watcher_state>(self, out);
+observer_actor::behavior_type watcher(observer_actor::pointer,
+                                      std::ostream* out) {
+  return {
+      [out](const event& x) {
+        if (x.name == "fault")
+          *out << to_json(x, 0) << std::endl;
+      },
+      [](const run_status&) {},
+      [out](const peer_over& x) {
+        *out << to_json(event{"fault", {{"what", x.problem}}}, 0) << std::endl;
+      }};
 }
 
 /// Takes the root's place: hears where the gateway listens.

@@ -53,9 +53,6 @@ public:
   const contact& who(node x) const {
     return nodes_[x]->who;
   }
-  bool vanished(node x) const {
-    return nodes_[x]->vanished;
-  }
   void vanish(node x) {
     nodes_[x]->vanished = true;
   }

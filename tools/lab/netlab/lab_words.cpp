@@ -1,6 +1,6 @@
 #include "tools/lab/netlab/lab_words.hpp"
 
-#include <charconv>
+#include "runtime/numbers.hpp"
 
 namespace potluck::netlab {
 
@@ -81,9 +81,7 @@ unsigned network_port(const std::string& word) {
   if (x.size != word.size() || x.name != "network" || !x.has_argument)
     return 0;
   unsigned port = 0;
-  auto end = x.argument.data() + x.argument.size();
-  auto [behind, problem] = std::from_chars(x.argument.data(), end, port);
-  return problem == std::errc{} && behind == end && port < 65536 ? port : 0;
+  return read_number(x.argument, port) && port < 65536 ? port : 0;
 }
 
 } // namespace

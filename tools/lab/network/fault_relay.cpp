@@ -148,12 +148,9 @@ void relay::hand_over(lane& x) {
   std::vector<std::uint8_t> due;
   while (!x.pieces.empty() && !x.pieces.front().bytes.empty()
          && is_due(x, x.pieces.front())) {
-    auto& bytes = x.pieces.front().bytes;
+    const auto bytes = std::move(x.pieces.front().bytes);
     x.bytes -= bytes.size();
-    if (due.empty())
-      due = std::move(bytes);
-    else
-      due.insert(due.end(), bytes.begin(), bytes.end());
+    due.insert(due.end(), bytes.begin(), bytes.end());
     x.pieces.pop_front();
   }
   if (!due.empty())

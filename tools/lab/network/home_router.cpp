@@ -76,10 +76,6 @@ std::optional<address> home_router::map_port(duration now,
   return address{public_host_, *port};
 }
 
-void home_router::unmap_port(std::uint16_t port) {
-  tables_.front().unmap_port(port);
-}
-
 void home_router::reboot() {
   for (auto& table : tables_)
     table.forget();

@@ -37,7 +37,6 @@ public:
   /// Asks for a mapped port by UPnP: where others can dial `inside` then.
   /// Nothing where the router does not do that.
   std::optional<address> map_port(duration now, const address& inside);
-  void unmap_port(std::uint16_t port);
 
   /// All tables are forgotten, mapped ports too.
   void reboot();

@@ -129,11 +129,6 @@ std::optional<std::uint16_t> nat_table::map_port(duration now,
   return port;
 }
 
-void nat_table::unmap_port(std::uint16_t port) {
-  if (auto found = by_port_.find(port); found != by_port_.end())
-    found->second.lasting = false;
-}
-
 void nat_table::forget() {
   by_port_.clear();
   by_inside_.clear();

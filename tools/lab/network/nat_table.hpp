@@ -50,10 +50,9 @@ public:
   std::optional<address> carry(duration now, std::uint16_t port,
                                const address& other);
 
-  /// A port that lasts and that everybody may dial, until it is unmapped. The
-  /// same as inside where that is free; nothing when none is.
+  /// A port that lasts and that everybody may dial. The same as inside where
+  /// that is free; nothing when none is.
   std::optional<std::uint16_t> map_port(duration now, const address& inside);
-  void unmap_port(std::uint16_t port);
 
   /// It reboots.
   void forget();

@@ -280,13 +280,6 @@ network_description::members(const std::string& name) const {
   return result;
 }
 
-std::vector<network_host> homes_of_each_kind(const access_line& line) {
-  std::vector<network_host> result;
-  for (const auto& x : router_traits())
-    result.push_back({x.name, x.name, line, x.kind});
-  return result;
-}
-
 expected<network_description> parse_network(const std::string& text) {
   auto tree = read_tree(text);
   if (!tree)

@@ -31,10 +31,6 @@ struct network_host {
   router_kind router = router_kind::none; ///< Each home has its own.
 };
 
-/// A home of each kind, named after its router; "none" is
-/// a host that all can dial.
-std::vector<network_host> homes_of_each_kind(const access_line& line);
-
 /// What is special about the way from one host to another.
 struct network_link {
   std::string from, to; ///< Hosts or groups.

@@ -5,7 +5,6 @@
 
 #include <caf/logger.hpp>
 
-#include "actors/behavior.hpp"
 #include "runtime/experts/replication_plan.hpp"
 #include "tools/lab/network/forgery.hpp"
 
@@ -17,30 +16,17 @@ namespace {
 constexpr std::size_t livelock = 20'000'000;
 
 /// Forwards what the peer says to plain functions.
-class listener_state {
-public:
-  void init(observer_actor::pointer, const machine::audience* to) {
-    to_ = to;
-  }
-  void on(const event& x) {
-    if (to_->told)
-      to_->told(x);
-  }
-  void on(const run_status&) {
-  }
-  void on(const peer_over& x) {
-    if (to_->over)
-      to_->over(x);
-  }
-
-private:
-  const machine::audience* to_ = nullptr;
-};
-
-observer_actor::behavior_type
-listener(observer_actor::stateful_pointer<listener_state> self,
-         const machine::audience* to) {
-  return behave<observer_actor, listener_state>(self, to);
+observer_actor::behavior_type listener(observer_actor::pointer,
+                                       const machine::audience* to) {
+  return {[to](const event& x) {
+            if (to->told)
+              to->told(x);
+          },
+          [](const run_status&) {},
+          [to](const peer_over& x) {
+            if (to->over)
+              to->over(x);
+          }};
 }
 
 } // namespace

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "runtime/history/signed_steps.hpp"
-#include "runtime/state/pieces.hpp"
+#include "runtime/state/state_snapshot.hpp"
 #include "runtime/state/training_state.hpp"
 #include "tools/lab/sim/strangers/manner.hpp"
 
@@ -70,8 +70,7 @@ private:
     x->first_moment.resize(me.config().model_values);
     x->second_moment.resize(me.config().model_values);
     remember_digest(*x);
-    const auto bytes = state_bytes(x->parameters.size());
-    state_.emplace(std::move(x), piece_bytes_for(bytes));
+    state_.emplace(std::move(x));
   }
 
   progress_report claimed(stranger& me, std::size_t self) {
@@ -125,11 +124,8 @@ public:
 
 } // namespace
 
-owned_manner make_long_history() {
-  return std::make_unique<long_history>();
-}
-owned_manner make_far_step() {
-  return std::make_unique<far_step>();
+manner_makers false_states() {
+  return {{"long_history", make<long_history>}, {"far_step", make<far_step>}};
 }
 
 } // namespace potluck::simulation

@@ -198,26 +198,12 @@ class trickles : public false_words {
 
 } // namespace
 
-owned_manner make_calls_off() {
-  return std::make_unique<calls_off>();
-}
-owned_manner make_made_up_means() {
-  return std::make_unique<made_up_means>();
-}
-owned_manner make_talks() {
-  return std::make_unique<talks>();
-}
-owned_manner make_commits() {
-  return std::make_unique<commits>();
-}
-owned_manner make_gives_up() {
-  return std::make_unique<gives_up>();
-}
-owned_manner make_freezes() {
-  return std::make_unique<freezes>();
-}
-owned_manner make_trickles() {
-  return std::make_unique<trickles>();
+manner_makers false_words() {
+  return {
+      {"calls_off", make<calls_off>}, {"made_up_means", make<made_up_means>},
+      {"talks", make<talks>},         {"commits", make<commits>},
+      {"gives_up", make<gives_up>},   {"freezes", make<freezes>},
+      {"trickles", make<trickles>}};
 }
 
 } // namespace potluck::simulation

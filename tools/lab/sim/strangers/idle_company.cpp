@@ -111,17 +111,11 @@ class big_claim : public bad_company {
 
 } // namespace
 
-owned_manner make_idle() {
-  return std::make_unique<idle>();
-}
-owned_manner make_identities() {
-  return std::make_unique<identities>();
-}
-owned_manner make_auxiliaries() {
-  return std::make_unique<auxiliaries>();
-}
-owned_manner make_big_claim() {
-  return std::make_unique<big_claim>();
+manner_makers idle_company() {
+  return {{"idle", make<idle>},
+          {"identities", make<identities>},
+          {"auxiliaries", make<auxiliaries>},
+          {"big_claim", make<big_claim>}};
 }
 
 } // namespace potluck::simulation

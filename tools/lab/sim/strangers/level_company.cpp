@@ -172,23 +172,13 @@ class last_moment : public turncoats {
 
 } // namespace
 
-owned_manner make_never_leads() {
-  return std::make_unique<never_leads>();
-}
-owned_manner make_empty_handed() {
-  return std::make_unique<empty_handed>();
-}
-owned_manner make_fresh_keys() {
-  return std::make_unique<fresh_keys>();
-}
-owned_manner make_false_leaders() {
-  return std::make_unique<false_leaders>();
-}
-owned_manner make_turncoats() {
-  return std::make_unique<turncoats>();
-}
-owned_manner make_last_moment() {
-  return std::make_unique<last_moment>();
+manner_makers level_company() {
+  return {{"never_leads", make<never_leads>},
+          {"empty_handed", make<empty_handed>},
+          {"fresh_keys", make<fresh_keys>},
+          {"false_leaders", make<false_leaders>},
+          {"turncoats", make<turncoats>},
+          {"last_moment", make<last_moment>}};
 }
 
 } // namespace potluck::simulation

@@ -274,20 +274,12 @@ private:
 
 } // namespace
 
-owned_manner make_finishers() {
-  return std::make_unique<finishers>();
-}
-owned_manner make_phantoms() {
-  return std::make_unique<phantoms>();
-}
-owned_manner make_names_others() {
-  return std::make_unique<names_others>();
-}
-owned_manner make_impersonator() {
-  return std::make_unique<impersonator>();
-}
-owned_manner make_sybils() {
-  return std::make_unique<sybils>();
+manner_makers lying_records() {
+  return {{"finishers", make<finishers>},
+          {"phantoms", make<phantoms>},
+          {"names_others", make<names_others>},
+          {"impersonator", make<impersonator>},
+          {"sybils", make<sybils>}};
 }
 
 } // namespace potluck::simulation

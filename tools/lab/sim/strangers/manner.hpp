@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -54,34 +55,20 @@ using owned_manner = std::unique_ptr<manner>;
 /// Throws std::invalid_argument when there is no manner of that name.
 owned_manner make_manner(const std::string& name);
 
-// Each is described by `stranger_manners()`.
-owned_manner make_finishers();
-owned_manner make_impersonator();
-owned_manner make_phantoms();
-owned_manner make_names_others();
-owned_manner make_sybils();
-owned_manner make_long_history();
-owned_manner make_far_step();
-owned_manner make_idle();
-owned_manner make_identities();
-owned_manner make_auxiliaries();
-owned_manner make_big_claim();
-owned_manner make_never_leads();
-owned_manner make_empty_handed();
-owned_manner make_fresh_keys();
-owned_manner make_false_leaders();
-owned_manner make_turncoats();
-owned_manner make_last_moment();
-owned_manner make_unread();
-owned_manner make_short_bodies();
-owned_manner make_mutator();
-owned_manner make_uninvited();
-owned_manner make_calls_off();
-owned_manner make_made_up_means();
-owned_manner make_talks();
-owned_manner make_commits();
-owned_manner make_gives_up();
-owned_manner make_freezes();
-owned_manner make_trickles();
+/// Each is described by `stranger_manners()`.
+using manner_makers = std::map<std::string, owned_manner (*)()>;
+
+template <class Manner>
+owned_manner make() {
+  return std::make_unique<Manner>();
+}
+
+manner_makers false_states();
+manner_makers false_words();
+manner_makers idle_company();
+manner_makers level_company();
+manner_makers lying_records();
+manner_makers spoilt_frames();
+manner_makers uninvited_company();
 
 } // namespace potluck::simulation

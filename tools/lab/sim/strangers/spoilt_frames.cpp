@@ -129,14 +129,10 @@ class mutator : public manner {
 
 } // namespace
 
-owned_manner make_unread() {
-  return std::make_unique<unread>();
-}
-owned_manner make_short_bodies() {
-  return std::make_unique<short_bodies>();
-}
-owned_manner make_mutator() {
-  return std::make_unique<mutator>();
+manner_makers spoilt_frames() {
+  return {{"unread", make<unread>},
+          {"short_bodies", make<short_bodies>},
+          {"mutator", make<mutator>}};
 }
 
 } // namespace potluck::simulation

@@ -97,8 +97,8 @@ private:
 
 } // namespace
 
-owned_manner make_uninvited() {
-  return std::make_unique<uninvited>();
+manner_makers uninvited_company() {
+  return {{"uninvited", make<uninvited>}};
 }
 
 } // namespace potluck::simulation
