@@ -5,6 +5,7 @@
 #include "actors/behavior.hpp"
 #include "runtime/config.hpp"
 #include "runtime/fault_points.hpp"
+#include "runtime/matchmaking/contract_members.hpp"
 #include "runtime/planning/planned_windows.hpp"
 
 namespace potluck {
@@ -18,13 +19,6 @@ namespace {
 /// A follower's extra patience is such a part of the round's, which grows with
 /// the line, and at least `limits::follower_grace`.
 constexpr int follower_share = 4;
-
-std::vector<peer_id> ids_of(const group_contract& contract) {
-  std::vector<peer_id> result;
-  for (auto& member : contract.members)
-    result.push_back(member.who.id);
-  return result;
-}
 
 bool has_samples(const group_contract& contract) {
   auto& all = contract.members;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "actors/chunk_reducer.hpp"
+#include "runtime/matchmaking/contract_members.hpp"
 
 namespace potluck {
 
@@ -22,12 +23,9 @@ const chunk_reducer_actor& reducer_crew::of(std::uint32_t chunk,
   if (result)
     return result;
   const auto& what = round.what();
-  std::vector<std::uint64_t> samples;
-  for (auto& member : what.contract.members)
-    samples.push_back(member.samples);
-  auto sum = std::make_shared<chunk_sum>(round.bulk().map().range(chunk).count,
-                                         std::move(samples), what.rule, rooms,
-                                         round.members().self(), what.guards);
+  auto sum = std::make_shared<chunk_sum>(
+      round.bulk().map().range(chunk).count, samples_by_member(what.contract),
+      what.rule, rooms, round.members().self(), what.guards);
   std::weak_ptr<chunk_sum> place = sum;
   result = self_->spawn(chunk_reducer,
                         reduction_job{what.contract.group, chunk,

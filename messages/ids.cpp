@@ -52,6 +52,11 @@ digest digest_of(const void* data, std::size_t size) {
   return result;
 }
 
+digest digest_of(const std::vector<digest>& parts) {
+  static_assert(sizeof(digest) == digest::size);
+  return digest_of(parts.data(), parts.size() * sizeof(digest));
+}
+
 record_key key_of(std::string_view name) {
   digest low = digest_of(name.data(), name.size());
   digest high = digest_of(low.bytes.data(), low.bytes.size());

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace potluck {
 
@@ -92,6 +93,9 @@ std::optional<Id> parse_id(std::string_view text) {
 
 /// XXH3-128 over `size` bytes, in its canonical (big-endian) byte order.
 digest digest_of(const void* data, std::size_t size);
+
+/// Of several parts: over their digests, one behind the other.
+digest digest_of(const std::vector<digest>& parts);
 
 /// The DHT key of a name: two chained XXH3-128 values, so 256 bits.
 record_key key_of(std::string_view name);

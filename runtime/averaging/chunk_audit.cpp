@@ -8,11 +8,6 @@
 
 namespace potluck {
 
-digest sealed(const std::vector<digest>& parts) {
-  static_assert(sizeof(digest) == std::tuple_size_v<decltype(digest::bytes)>);
-  return digest_of(parts.data(), parts.size() * sizeof(digest));
-}
-
 chunk_audit::chunk_audit(std::vector<std::uint64_t> samples,
                          averaging_rule rule, std::size_t reducer,
                          const std::vector<std::uint8_t>& left_out,
@@ -75,7 +70,7 @@ chunk_audit::outcome chunk_audit::judge() {
   const auto unfinished = others_have_shown ? outcome::silent : outcome::open;
   if (!said_)
     return unfinished;
-  if (said_->size() != samples_.size() || sealed(*said_) != seal_)
+  if (said_->size() != samples_.size() || digest_of(*said_) != seal_)
     return outcome::wrong; // Of its own words.
   denied_.clear();
   for (std::size_t i = 0; i < shown_.size(); ++i)

@@ -22,10 +22,6 @@
 
 namespace potluck {
 
-/// What a reducer sends with its mean, of the digests of the parts in it, in
-/// the contract's order. Never empty.
-digest sealed(const std::vector<digest>& parts);
-
 class chunk_audit {
 public:
   enum class outcome {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/matchmaking/contract_members.hpp"
 #include "runtime/packing/packing.hpp"
 
 namespace potluck {
@@ -39,11 +40,8 @@ members_in_doubt doubt(const std::set<std::size_t>& who, std::string why) {
 round_auditor::round_auditor(const group_contract& contract,
                              const chunk_map& map, std::size_t self,
                              averaging_rule rule)
-    : group_{contract.group}, map_{map}, self_{self}, rule_{rule} {
-  for (auto& x : contract.members) {
-    samples_.push_back(x.samples);
-    trainers_ += x.role == role::trainer;
-  }
+    : group_{contract.group}, samples_{samples_by_member(contract)},
+      trainers_{trainers_of(contract)}, map_{map}, self_{self}, rule_{rule} {
 }
 
 // ---- checks -----------------------------------------------------------------

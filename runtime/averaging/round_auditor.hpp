@@ -117,7 +117,7 @@ private:
 
   group_id group_;
   std::vector<std::uint64_t> samples_;
-  std::size_t trainers_ = 0;
+  std::size_t trainers_;
   chunk_map map_;
   std::size_t self_;
   averaging_rule rule_;

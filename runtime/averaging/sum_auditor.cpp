@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/matchmaking/contract_members.hpp"
 #include "runtime/packing/packing.hpp"
 
 namespace potluck {
@@ -28,12 +29,9 @@ sum_auditor::sum_auditor(const group_contract& contract, const chunk_map& map,
                          std::shared_ptr<denials> denials)
     : group_{contract.group}, map_{map}, self_{self},
       part_norm_{rule.part_norm}, linear_{rule.how == aggregator::mean},
-      denials_{std::move(denials)}, defence_{contract, self} {
-  for (auto& x : contract.members) {
-    ids_.push_back(x.who.id);
-    samples_.push_back(x.samples);
-    trainers_ += x.role == role::trainer; // They come first.
-  }
+      ids_{ids_of(contract)}, samples_{samples_by_member(contract)},
+      trainers_{trainers_of(contract)}, denials_{std::move(denials)},
+      defence_{contract, self} {
 }
 
 // ---- a check ----------------------------------------------------------------

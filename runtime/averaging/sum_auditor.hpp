@@ -113,7 +113,7 @@ private:
   bool linear_;
   std::vector<peer_id> ids_;
   std::vector<std::uint64_t> samples_;
-  std::size_t trainers_ = 0;
+  std::size_t trainers_;
   std::shared_ptr<denials> denials_;
   sum_defence defence_;
   time_point now_;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/matchmaking/trainers_behind.hpp"
+#include "runtime/matchmaking/contract_members.hpp"
 
 namespace potluck {
 

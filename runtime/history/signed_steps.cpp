@@ -6,17 +6,13 @@
 #include <utility>
 
 #include "runtime/identity/sealing.hpp"
-#include "runtime/matchmaking/trainers_behind.hpp"
+#include "runtime/manifest/byte_reader.hpp"
+#include "runtime/matchmaking/contract_members.hpp"
 #include "runtime/state/little_endian.hpp"
 
 namespace potluck {
 
 namespace {
-
-template <class Tag, std::size_t Size>
-void append(std::string& out, const identifier<Tag, Size>& x) {
-  out.append(x.bytes.begin(), x.bytes.end());
-}
 
 /// What a maker signs. All parts have fixed lengths, but for the last.
 std::string words_of(const signed_step& x) {
@@ -24,10 +20,10 @@ std::string words_of(const signed_step& x) {
   result.reserve(64 + x.makers.size() * 40);
   append_little_endian(result, x.history_samples);
   append_little_endian(result, x.samples);
-  append(result, x.before);
-  append(result, x.after);
+  append_id(result, x.before);
+  append_id(result, x.after);
   for (const auto& maker : x.makers) {
-    append(result, maker.id);
+    append_id(result, maker.id);
     append_little_endian(result, maker.samples);
   }
   seal none;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "messages/matchmaking.hpp"
+#include "runtime/matchmaking/contract_members.hpp"
 #include "runtime/matchmaking/contract_terms.hpp"
 #include "runtime/planning/claims_check.hpp"
 #include "runtime/planning/collaboration.hpp"
@@ -65,11 +66,9 @@ public:
     if (rules_.shares != share_rule::planned || contract.members.size() < 2
         || contract.group != begun_)
       return false;
-    std::vector<peer_id> members;
-    for (auto& member : contract.members)
-      members.push_back(member.who.id);
     auto before = believe();
-    claims_.observe(members, quotes_lines(contract), planned_seconds_, seconds);
+    claims_.observe(ids_of(contract), quotes_lines(contract), planned_seconds_,
+                    seconds);
     return believe() != before;
   }
 

@@ -49,23 +49,6 @@ auto vectors_of(State& state, std::size_t moments) {
 /// Bytes that are read and digested at once: they are in the cache meanwhile.
 constexpr std::size_t hashed_bytes = std::size_t{256} << 10;
 
-/// Of the digests of the front and of each vector.
-class trailer {
-public:
-  explicit trailer(const std::string& front) {
-    add(digest_of(front.data(), front.size()));
-  }
-  void add(const digest& part) {
-    all_.append(part.bytes.begin(), part.bytes.end());
-  }
-  digest result() const {
-    return digest_of(all_.data(), all_.size());
-  }
-
-private:
-  std::string all_;
-};
-
 /// Reads `size` bytes; false at the file's end or on an error.
 bool read_fully(int fd, void* out, std::size_t size) {
   auto next = static_cast<char*>(out);
@@ -149,13 +132,13 @@ expected<bool> save_checkpoint(const std::string& path, const charter& charter,
   front += history_bytes;
   auto header = write_state_header(state);
   front.append(header.begin(), header.end());
-  trailer sum{front};
+  std::vector<digest> parts{digest_of(front.data(), front.size())};
   std::vector<file_section> sections{{front.data(), front.size()}};
   for (auto* part : vectors_of(state, state.moments())) {
     sections.push_back({part->data(), part->size() * sizeof(float)});
-    sum.add(digest_of(part->data(), sections.back().size));
+    parts.push_back(digest_of(part->data(), sections.back().size));
   }
-  const auto last = sum.result();
+  const auto last = digest_of(parts);
   sections.push_back({last.bytes.data(), last.bytes.size()});
   return where.replace(path, sections);
 }
@@ -323,17 +306,16 @@ expected<checkpoint> read_checkpoint(const std::string& path,
     return failure{sizes.error()};
   training_state state;
   bool complete = true;
-  trailer sum{front};
+  std::vector<digest> parts{digest_of(front.data(), front.size())};
   for (auto* part : vectors_of(state, sizes->moments)) {
-    digest of;
-    complete = complete && read_values(read, sizes->values, *part, of);
-    sum.add(of);
+    complete = complete
+               && read_values(read, sizes->values, *part, parts.emplace_back());
   }
   digest last;
   complete = complete && read(last.bytes.data(), last.bytes.size());
   if (!complete)
     return file_failure("read the checkpoint", path);
-  if (last != sum.result() && guards.has(safeguard::checkpoint_sum))
+  if (last != digest_of(parts) && guards.has(safeguard::checkpoint_sum))
     return damaged(path, "damaged");
   if (file_bytes > sizes->whole)
     return damaged(path, "damaged");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/manifest/byte_reader.hpp"
 #include "runtime/state/limits.hpp"
 #include "runtime/state/little_endian.hpp"
 
@@ -39,15 +40,13 @@ piece_extent extent_of(const state_manifest& manifest, std::uint32_t piece) {
 
 digest listing_of(const state_manifest& x) {
   std::string all;
-  auto append
-      = [&](const digest& d) { all.append(d.bytes.begin(), d.bytes.end()); };
   for (auto number :
        {x.step, x.history_samples, x.bytes, std::uint64_t{x.piece_bytes},
         x.samples, std::uint64_t{x.mean}})
     append_little_endian(all, number);
-  append(x.state);
+  append_id(all, x.state);
   for (auto& piece : x.pieces)
-    append(piece);
+    append_id(all, piece);
   return digest_of(all.data(), all.size());
 }
 

@@ -132,18 +132,11 @@ digest digest_of_state(const training_state& state) {
 
 digest digest_of_state(const training_state& state, const state_digests& of) {
   // A digest of digests, so that the vectors need not lie behind each other.
-  auto header = write_state_header(state);
-  std::string all;
-  auto add = [&](const digest& part) {
-    all.append(part.bytes.begin(), part.bytes.end());
-  };
-  add(digest_of(header.data(), header.size()));
-  add(of.parameters);
-  if (state.moments() > 0)
-    add(of.first_moment);
-  if (state.moments() > 1)
-    add(of.second_moment);
-  return digest_of(all.data(), all.size());
+  const auto header = write_state_header(state);
+  std::vector<digest> parts{digest_of(header.data(), header.size()),
+                            of.parameters, of.first_moment, of.second_moment};
+  parts.resize(2 + state.moments());
+  return digest_of(parts);
 }
 
 namespace {

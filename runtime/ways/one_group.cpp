@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/matchmaking/contract_members.hpp"
 #include "runtime/matchmaking/matchmaker.hpp"
 #include "runtime/ways/cells/gathering.hpp"
 
@@ -35,9 +36,7 @@ void one_group::tell(const outlook& at, matchmaking_facts& facts) {
 
 std::pair<std::string, std::string>
 one_group::explain(const outlook& at, const group_contract& contract) {
-  const auto members = std::to_string(
-      std::count_if(contract.members.begin(), contract.members.end(),
-                    [](auto& m) { return m.role == role::trainer; }));
+  const auto members = std::to_string(trainers_of(contract));
   std::uint64_t contributors = reported(at).contributors;
   for (auto& member : contract.members)
     if (auto known = at.others.report(member.who.id))

@@ -11,7 +11,7 @@ void mean_shelf::keep(std::uint32_t chunk,
                       std::shared_ptr<const std::vector<float>> values,
                       std::vector<digest> parts) {
   made_.emplace(chunk, std::move(values));
-  seals_.emplace(chunk, sealed(parts));
+  seals_.emplace(chunk, digest_of(parts));
   parts_.emplace(chunk, std::move(parts));
 }
 

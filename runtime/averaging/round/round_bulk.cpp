@@ -3,6 +3,7 @@
 #include <atomic>
 #include <utility>
 
+#include "runtime/matchmaking/contract_members.hpp"
 #include "runtime/parallel_loop.hpp"
 #include "runtime/vector_loops.hpp"
 
@@ -22,10 +23,8 @@ round_bulk::round_bulk(const group_contract& contract, const share_plan& plan,
   if (contract.members.at(self).role == role::trainer)
     places_ = std::make_shared<mean_places>(
         map_, rooms_.take(contract.gradient_values));
-  std::vector<peer_id> ids;
-  for (auto& member : contract.members)
-    ids.push_back(member.who.id);
-  intake_->begin(group_, std::move(ids), self, places_, std::move(all_placed));
+  intake_->begin(group_, ids_of(contract), self, places_,
+                 std::move(all_placed));
 }
 
 // ---- parts ------------------------------------------------------------------

@@ -1,12 +1,12 @@
 #include "runtime/averaging/round/round_faults.hpp"
 
+#include "runtime/matchmaking/contract_members.hpp"
+
 namespace potluck {
 
 round_faults::round_faults(const chunk_map& map, std::size_t self,
                            const group_contract& contract)
-    : map_{map}, self_{self} {
-  for (const auto& x : contract.members)
-    trainers_ += x.role == role::trainer;
+    : map_{map}, self_{self}, trainers_{trainers_of(contract)} {
 }
 
 round_orders round_faults::blame(std::size_t member,

@@ -45,7 +45,7 @@ private:
 
   chunk_map map_;
   std::size_t self_;
-  std::size_t trainers_ = 0; ///< The first members; then auxiliaries follow.
+  std::size_t trainers_; ///< The first members; then auxiliaries follow.
   std::map<std::size_t, std::set<std::size_t>> refused_by_;
   std::set<std::size_t> doubted_;
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/matchmaking/contract_members.hpp"
+
 namespace potluck {
 
 namespace {
@@ -16,21 +18,12 @@ constexpr unsigned most_returns = 4;
 /// does not hold them for all that this leader can know.
 constexpr unsigned fetches_in_vain = 2;
 
-std::vector<std::uint64_t> samples_of(const group_contract& contract) {
-  std::vector<std::uint64_t> result;
-  for (auto& x : contract.members)
-    result.push_back(x.samples);
-  return result;
-}
-
 } // namespace
 
 round_leader::round_leader(const group_contract& contract, const chunk_map& map,
                            bool keeps_majority)
-    : group_{contract.group}, lines_{contract}, remedy_{map,
-                                                        samples_of(contract),
-                                                        contract.least_samples,
-                                                        lines_},
+    : group_{contract.group}, lines_{contract},
+      remedy_{map, samples_by_member(contract), contract.least_samples, lines_},
       least_samples_{contract.least_samples}, keeps_majority_{keeps_majority},
       said_(contract.members.size()), lacking_(contract.members.size(), false),
       in_vain_(contract.members.size(), 0) {

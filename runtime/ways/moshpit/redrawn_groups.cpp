@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/matchmaking/contract_members.hpp"
 #include "runtime/matchmaking/matchmaker.hpp"
 #include "runtime/random.hpp"
 #include "runtime/ways/moshpit/moshpit_groups.hpp"
@@ -166,9 +167,7 @@ redrawn_groups::explain(const outlook& at, const group_contract& contract) {
     return {"one group",
             std::to_string(known) + " known trainers fit into a group of "
                 + std::to_string(most) + ", so all draw the same one"};
-  const auto members
-      = std::count_if(contract.members.begin(), contract.members.end(),
-                      [](auto& m) { return m.role == role::trainer; });
+  const auto members = trainers_of(contract);
   const moshpit_grid places{known, most};
   std::string grid;
   for (auto side : places.sides())

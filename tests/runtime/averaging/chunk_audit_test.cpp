@@ -45,7 +45,7 @@ struct one_chunk {
     return average.mean();
   }
   chunk_audit audit(const std::vector<float>& mean) {
-    return {samples, rule, 1, left_out, sealed(said), mean.data(), length};
+    return {samples, rule, 1, left_out, digest_of(said), mean.data(), length};
   }
   /// All whose parts are in it show them, and the reducer tells which it had.
   void show_all(chunk_audit& x) {
@@ -203,8 +203,8 @@ TEST_CASE("a mean of packed parts that went as int8 is found right, and no "
     auto mean = x.mean();
     there_and_back(packing::int8, mean);
     auto judged = [&](const std::vector<float>& what) {
-      chunk_audit audit{x.samples,      x.rule,      1,      x.left_out,
-                        sealed(x.said), what.data(), length, packing::int8};
+      chunk_audit audit{x.samples,         x.rule,      1,      x.left_out,
+                        digest_of(x.said), what.data(), length, packing::int8};
       x.show_all(audit);
       return audit.judge();
     };

@@ -27,7 +27,7 @@ struct one_auditor {
       digests.push_back(digest_of(body.data, body.size));
     }
     evidence.values = &mean;
-    evidence.seal = sealed(digests);
+    evidence.seal = digest_of(digests);
     evidence.own = part_source::part{head(), body_of(0)};
   }
 
