@@ -30,8 +30,8 @@ T read_from(const Table& x) {
 
 TEST_CASE("what a table was made of is read back") {
   fb::FlatBufferBuilder b;
-  const auto& table
-      = table_of<wire::NodesFound>(b, nodes_found{7, {samples::somebody(1)}});
+  const nodes_found written{7, {samples::somebody(1)}};
+  const auto& table = table_of<wire::NodesFound>(b, written);
   CHECK(table.token() == 7);
   const auto back = read_from<nodes_found>(table);
   CHECK(back.token == 7);

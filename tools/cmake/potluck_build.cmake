@@ -86,10 +86,16 @@ function(potluck_compiles_together target)
     math(EXPR parts
          "(${count} + ${POTLUCK_FILES_TOGETHER} - 1) / ${POTLUCK_FILES_TOGETHER}")
     set(index 0)
+    set(before -1)
     foreach(source IN LISTS in_${folder})
       math(EXPR part "${index} * ${parts} / ${count}")
       set_source_files_properties(${source} PROPERTIES
                                   UNITY_GROUP ${folder}_${part})
+      if(part EQUAL before) # For potluck_check_headers.
+        get_filename_component(path ${source} ABSOLUTE)
+        set_property(GLOBAL APPEND PROPERTY POTLUCK_BEHIND_OTHERS ${path})
+      endif()
+      set(before ${part})
       math(EXPR index "${index} + 1")
     endforeach()
   endforeach()
