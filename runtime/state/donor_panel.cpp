@@ -38,12 +38,13 @@ std::vector<peer_id> donor_panel::dismiss() {
 
 // ---- asking -----------------------------------------------------------------
 
-state_actions donor_panel::ask_for(std::uint64_t step, const digest& state,
-                                   bool means_only, time_point now) {
+donor_panel::letters donor_panel::ask_for(std::uint64_t step,
+                                          const digest& state, bool means_only,
+                                          time_point now) {
   wish_.step = step;
   wish_.state = state;
   wish_.means_only = means_only;
-  state_actions result;
+  letters result;
   if (!relay_.id().empty())
     result.push_back(ask(relay_.id(), now));
   for (auto& x : ask_more(true, now))
@@ -66,8 +67,8 @@ std::size_t donor_panel::wanted() const {
 }
 
 /// @param again Those that have been asked as well.
-state_actions donor_panel::ask_more(bool again, time_point now) {
-  state_actions result;
+donor_panel::letters donor_panel::ask_more(bool again, time_point now) {
+  letters result;
   for (auto& id : candidates_)
     if (!distrusts(id) && (find(id) ? again : donors_.size() < wanted()))
       result.push_back(ask(id, now));
@@ -84,9 +85,9 @@ std::optional<state_letter> donor_panel::add(const peer_id& candidate,
   return ask(candidate, now);
 }
 
-state_actions donor_panel::ask_for_pieces(time_point now) {
+donor_panel::letters donor_panel::ask_for_pieces(time_point now) {
   const auto others = relay_.share();
-  state_actions result;
+  letters result;
   for (auto& [id, x] : donors_)
     if (x.wish.lists_only)
       result.push_back(ask(id, now));
@@ -96,15 +97,15 @@ state_actions donor_panel::ask_for_pieces(time_point now) {
   return result;
 }
 
-state_actions donor_panel::look(time_point now) {
-  state_actions result;
+donor_panel::letters donor_panel::look(time_point now) {
+  letters result;
   for (auto& [id, x] : donors_)
     if (x.said == answer::busy && now >= x.retry) {
       result.push_back(ask(id, now));
     } else if (x.said != answer::busy
                && now - x.reminded >= limits::joiner_sign_of_life) {
       x.reminded = now;
-      result.push_back(state_letter{id, x.wish, {}});
+      result.push_back({id, x.wish, {}});
     }
   return result;
 }

@@ -38,6 +38,7 @@ public:
     refusal instead;           ///< Of one that declines.
     std::uint64_t arrived = 0; ///< Bytes of pieces.
   };
+  using letters = std::vector<state_letter>;
 
   /// @param self Decides the order in which donors are asked: each joiner has
   /// another, so that they spread.
@@ -61,15 +62,15 @@ public:
   // ---- asking
 
   /// All are asked for this from here on; the relay first, if there is one.
-  state_actions ask_for(std::uint64_t step, const digest& state,
-                        bool means_only, time_point now);
+  letters ask_for(std::uint64_t step, const digest& state, bool means_only,
+                  time_point now);
   state_letter ask(const peer_id& who, time_point now);
   /// One more can be asked. @returns The request, if one more is wanted.
   std::optional<state_letter> add(const peer_id& candidate, time_point now);
   /// Those that were asked for lists are asked for pieces, and more are asked.
-  state_actions ask_for_pieces(time_point now);
+  letters ask_for_pieces(time_point now);
   /// What is due: busy ones are asked again, the others hear that we live.
-  state_actions look(time_point now);
+  letters look(time_point now);
   /// It has left, and is asked no more.
   void remove(const peer_id& who);
 
@@ -125,7 +126,7 @@ public:
 
 private:
   std::size_t wanted() const;
-  state_actions ask_more(bool again, time_point now);
+  letters ask_more(bool again, time_point now);
 
   peer_id self_;
   std::size_t most_;

@@ -9,7 +9,8 @@ namespace potluck {
 
 namespace {
 
-void append(state_actions& to, state_actions xs) {
+template <class Actions>
+void append(state_actions& to, Actions xs) {
   for (auto& x : xs)
     to.push_back(std::move(x));
 }
@@ -47,7 +48,9 @@ state_actions donor_swarm::dismiss() {
 state_actions donor_swarm::ask_for(std::uint64_t step, const digest& state,
                                    bool means_only, time_point now) {
   means_only_ = means_only;
-  return panel_.ask_for(step, state, means_only, now);
+  state_actions result;
+  append(result, panel_.ask_for(step, state, means_only, now));
+  return result;
 }
 
 state_actions donor_swarm::add(const peer_id& candidate, time_point now) {
@@ -138,9 +141,10 @@ donor_swarm::arrival donor_swarm::read(const peer_id& from,
 // ---- looking around ---------------------------------------------------------
 
 state_actions donor_swarm::look(duration age, time_point now) {
+  state_actions result;
   auto& relay = panel_.relay();
   panel_.expire_distrust(now);
-  auto result = panel_.look(now);
+  append(result, panel_.look(now));
   for (auto& id : download_.late(now))
     if (id == relay.id())
       relay.was_late(now);
