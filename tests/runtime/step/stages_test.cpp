@@ -1,3 +1,5 @@
+#include <utility>
+
 #include <doctest/doctest.h>
 
 #include "runtime/step/stages.hpp"
