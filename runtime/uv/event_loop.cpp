@@ -1,43 +1,42 @@
 #include "runtime/uv/event_loop.hpp"
 
 #include <csignal>
+#include <future>
 #include <stdexcept>
 
 namespace potluck {
-
-event_loop::event_loop() {
-  auto error = uv_loop_init(&loop_);
-  if (error != 0)
-    throw std::runtime_error(std::string{"cannot start an event loop: "}
-                             + uv_strerror(error));
-  wake_.data = this;
-  error = uv_async_init(&loop_, &wake_, [](uv_async_t* wake) {
-    static_cast<event_loop*>(wake->data)->handle_all();
-  });
-  if (error != 0) {
-    uv_loop_close(&loop_);
-    throw std::runtime_error(std::string{"cannot start an event loop: "}
-                             + uv_strerror(error));
-  }
-}
-
-event_loop::~event_loop() {
-  if (handler_ == nullptr) {
-    uv_close(reinterpret_cast<uv_handle_t*>(&wake_), nullptr);
-    uv_run(&loop_, UV_RUN_DEFAULT);
-    uv_loop_close(&loop_);
-  }
-}
 
 void event_loop::start(handler& to) {
   if (handler_ != nullptr)
     throw std::logic_error("an event loop starts only once");
   handler_ = &to;
-  // Before the thread runs, so that a task sees its id.
+  std::promise<int> begun;
+  thread_ = std::thread{[this, &begun] {
+    const auto error = begin();
+    begun.set_value(error);
+    if (error == 0)
+      run();
+  }};
+  if (const auto error = begun.get_future().get(); error != 0) {
+    thread_.join();
+    throw std::runtime_error(std::string{"cannot start an event loop: "}
+                             + uv_strerror(error));
+  }
   std::lock_guard<std::mutex> lock{mutex_};
-  thread_ = std::thread{[this] { run(); }};
   thread_id_ = thread_.get_id();
-  accepting_ = true;
+  accepting_ = true; // From here on tasks see the thread's id.
+}
+
+int event_loop::begin() {
+  if (const auto error = uv_loop_init(&loop_); error != 0)
+    return error;
+  wake_.data = this;
+  const auto error = uv_async_init(&loop_, &wake_, [](uv_async_t* wake) {
+    static_cast<event_loop*>(wake->data)->handle_all();
+  });
+  if (error != 0)
+    uv_loop_close(&loop_);
+  return error;
 }
 
 bool event_loop::post(std::function<void()> call) {

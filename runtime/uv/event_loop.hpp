@@ -24,12 +24,12 @@ public:
     virtual void on_all_handled() = 0;
   };
 
-  /// Throws `std::runtime_error` when the system has no descriptors left.
-  event_loop();
-  /// Precondition: never started, or stopped.
-  ~event_loop();
+  event_loop() = default;
+  event_loop(const event_loop&) = delete;
+  event_loop& operator=(const event_loop&) = delete;
 
-  /// `to` must live until `stop` has returned.
+  /// `to` must live until `stop` has returned, which has to be called.
+  /// Throws `std::runtime_error` when the system has no descriptors left.
   void start(handler& to);
 
   /// From any thread. False when the loop has not started or is stopping; the
@@ -45,7 +45,7 @@ public:
     return std::this_thread::get_id() == thread_id_;
   }
 
-  /// Only to be used on the loop's thread.
+  /// Only to be used on the loop's thread; elsewhere it is just a place.
   uv_loop_t* uv() {
     return &loop_;
   }
@@ -60,9 +60,13 @@ private:
   };
 
   bool push(task x);
+  int begin();
   void run();
   void handle_all();
 
+  /// Made by its own thread: libuv 1.45 and later have the kernel interrupt
+  /// the thread that has made a loop (io_uring), and whoever starts a peer may
+  /// be waiting for sockets of its own.
   uv_loop_t loop_{};
   uv_async_t wake_{};
   handler* handler_ = nullptr;

@@ -96,6 +96,10 @@ std::string filter_calls(bool makes_code) {
 } // namespace
 
 std::string confine(const confinement_limits& most) {
+  // Some library may catch crashes (UCX does, below LibTorch in Debian 13), and
+  // what it does then is forbidden here: it would crash again, for ever.
+  for (int crash : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT})
+    std::signal(crash, SIG_DFL);
   // Whoever started us has gone without a word: nobody waits for us.
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
     return failed("prctl", errno);

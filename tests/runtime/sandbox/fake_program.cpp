@@ -207,6 +207,7 @@ int main(int, char** argv) {
     std::unique_lock<std::mutex> lock{second.busy};
     second.changed.wait(lock, [] { return second.there; });
   }
+  std::signal(SIGSEGV, [](int) {}); // As some library does: a crash for ever.
   const auto problem = sandbox::confine(
       {std::strtoull(argv[1], nullptr, 10) << 20,
        static_cast<std::uint32_t>(std::atoi(argv[2])), with_code});
