@@ -61,7 +61,7 @@ std::optional<coming_mean> blob_download::load(const piece_lists::list& x) {
   plan_.add(key, static_cast<std::uint32_t>(list.pieces.size()),
             list.piece_bytes);
   if (key.state) {
-    state_.emplace().key = key;
+    state_ = coming_state{key, {}, {}};
     resize(state_->values, values_, moments_);
     return std::nullopt;
   }

@@ -145,7 +145,7 @@ private:
   /// A state that comes, its header apart.
   struct coming_state {
     blob_key key;
-    state_header header{};
+    state_header header;
     training_state values;
   };
 
