@@ -128,7 +128,7 @@ void admission_keeper_state::carry_out(const admission_course::say& x) {
 
 void admission_keeper_state::fault(const peer_id& who, const char* what,
                                    const std::string& detail) {
-  self_->send(wired_.observer, fault_news(who, std::string{what}, detail));
+  self_->send(wired_.observer, fault_news(who, what, detail));
 }
 
 // ---- letters ----------------------------------------------------------------

@@ -4,8 +4,8 @@
 
 #include "actors/behavior.hpp"
 #include "runtime/config.hpp"
+#include "runtime/contract_members.hpp"
 #include "runtime/fault_points.hpp"
-#include "runtime/matchmaking/contract_members.hpp"
 #include "runtime/planning/planned_windows.hpp"
 
 namespace potluck {

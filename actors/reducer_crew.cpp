@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "actors/chunk_reducer.hpp"
-#include "runtime/matchmaking/contract_members.hpp"
+#include "runtime/contract_members.hpp"
 
 namespace potluck {
 

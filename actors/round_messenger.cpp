@@ -9,8 +9,9 @@ void round_messenger::post(const peer_id& to, message what, shared_bytes body) {
                 parcel{to, std::move(what), std::move(body)});
 }
 
-void round_messenger::fault(std::string what, std::string detail) {
-  self_->send(wired_.observer, fault_news(std::move(what), std::move(detail)));
+void round_messenger::fault(const std::string& what,
+                            const std::string& detail) {
+  self_->send(wired_.observer, fault_news(what, detail));
 }
 
 void round_messenger::tell_over(const round_over& x) {

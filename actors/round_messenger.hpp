@@ -24,7 +24,7 @@ public:
 
   void post(const peer_id& to, message what, shared_bytes body = {});
   /// People should be able to see it.
-  void fault(std::string what, std::string detail);
+  void fault(const std::string& what, const std::string& detail);
   void tell_over(const round_over& x);
 
   void carry_out(round_mail& x);

@@ -1,4 +1,4 @@
-/// Numbers and texts as people read them, whatever the locale.
+/// Numbers and texts as people read and write them, whatever the locale.
 #pragma once
 
 #include <charconv>

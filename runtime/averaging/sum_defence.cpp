@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/matchmaking/contract_members.hpp"
+#include "runtime/contract_members.hpp"
 #include "runtime/packing/packing.hpp"
 
 namespace potluck {
@@ -18,8 +18,8 @@ constexpr auto parts_patience = 5s;
 } // namespace
 
 sum_defence::sum_defence(const group_contract& contract, std::size_t self)
-    : group_{contract.group}, samples_{samples_by_member(contract)}, self_{
-                                                                         self} {
+    : group_(contract.group), samples_(samples_by_member(contract)),
+      self_(self) {
 }
 
 void sum_defence::dispute(std::uint32_t chunk, std::set<std::uint64_t> seeds,

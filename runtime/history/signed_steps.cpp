@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
+#include "runtime/contract_members.hpp"
 #include "runtime/identity/sealing.hpp"
 #include "runtime/manifest/byte_reader.hpp"
-#include "runtime/matchmaking/contract_members.hpp"
 #include "runtime/state/little_endian.hpp"
 
 namespace potluck {

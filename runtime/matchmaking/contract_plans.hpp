@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "messages/matchmaking.hpp"
-#include "runtime/matchmaking/contract_members.hpp"
+#include "runtime/contract_members.hpp"
 #include "runtime/matchmaking/contract_terms.hpp"
 #include "runtime/planning/claims_check.hpp"
 #include "runtime/planning/collaboration.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/matchmaking/contract_members.hpp"
+#include "runtime/contract_members.hpp"
 #include "runtime/median.hpp"
 #include "runtime/progress/speed_book.hpp"
 

@@ -45,7 +45,7 @@ public:
     return std::this_thread::get_id() == thread_id_;
   }
 
-  /// Only to be used on the loop's thread; elsewhere it is just a place.
+  /// Only to be used on the loop's thread. Others may keep the pointer.
   uv_loop_t* uv() {
     return &loop_;
   }

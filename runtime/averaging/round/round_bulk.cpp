@@ -3,7 +3,7 @@
 #include <atomic>
 #include <utility>
 
-#include "runtime/matchmaking/contract_members.hpp"
+#include "runtime/contract_members.hpp"
 #include "runtime/parallel_loop.hpp"
 #include "runtime/vector_loops.hpp"
 

@@ -1,6 +1,6 @@
 #include "runtime/averaging/round/round_faults.hpp"
 
-#include "runtime/matchmaking/contract_members.hpp"
+#include "runtime/contract_members.hpp"
 
 namespace potluck {
 

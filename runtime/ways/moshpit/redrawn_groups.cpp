@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/matchmaking/contract_members.hpp"
+#include "runtime/contract_members.hpp"
 #include "runtime/matchmaking/matchmaker.hpp"
 #include "runtime/random.hpp"
 #include "runtime/ways/moshpit/moshpit_groups.hpp"
