@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "actors/behavior.hpp"
+#include "runtime/averaging/round/giving_way.hpp"
 #include "runtime/config.hpp"
 #include "runtime/contract_members.hpp"
 #include "runtime/fault_points.hpp"
@@ -67,11 +68,10 @@ void averager_state::on(const begin_round& x) {
   say_.begin(x.contract);
   auto self = caf::actor_cast<averager_actor>(self_);
   round_.emplace(
-      averaging_round::setting{x.contract, x.plan, x.keeps_majority,
-                               config_.self, config_.rule, config_.packing,
-                               config_.guards,
-                               config_.nonce ? config_.nonce() : chance_.next(),
-                               denials_, call_offs_, config_.threads},
+      round_terms{x.contract, x.plan, x.keeps_majority, config_.self,
+                  config_.rule, config_.packing, config_.guards,
+                  config_.nonce ? config_.nonce() : chance_.next(), denials_,
+                  call_offs_, config_.threads},
       room_.prepare(x.contract, x.plan, config_.self), config_.intake,
       [self, group] { caf::anon_send(self, means_placed{group}); }, chance_,
       self_->clock().now());
@@ -83,7 +83,7 @@ void averager_state::on(const begin_round& x) {
   plan_windows();
   const auto own = round_->bulk().map().chunks_of(round_->members().self());
   for (auto chunk = own.first;
-       !round_->alone() && chunk < own.first + own.count; ++chunk)
+       !round_->what().alone() && chunk < own.first + own.count; ++chunk)
     reducer_of(chunk);
   for (auto& [id, relayed] : connected_)
     tell([&id = id](auto& r) { return r.joined(id); });
@@ -317,7 +317,7 @@ void averager_state::look_at_patience() {
 
 void averager_state::leave_if_apart(const peer_id& member) {
   // Waiting would cost everybody the patience: the others heal without us.
-  if (round_ && round_->gives_way_to(member))
+  if (round_ && gives_way(*round_, member))
     abandon("no line but through a hub to " + short_name(member));
 }
 

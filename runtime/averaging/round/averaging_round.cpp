@@ -3,9 +3,11 @@
 #include <type_traits>
 #include <utility>
 
+#include "runtime/averaging/round/late_bulk.hpp"
+
 namespace potluck {
 
-averaging_round::averaging_round(setting what, value_pool rooms,
+averaging_round::averaging_round(round_terms what, value_pool rooms,
                                  std::shared_ptr<round_intake> intake,
                                  std::function<void()> all_placed,
                                  random_stream& chance, time_point now)
@@ -36,7 +38,7 @@ averaging_round::averaging_round(setting what, value_pool rooms,
 round_orders
 averaging_round::lend(std::shared_ptr<const std::vector<float>> gradient) {
   const auto samples = members().own().samples;
-  if (alone() && bulk_.average_alone(*gradient, samples, what_.threads)) {
+  if (what_.alone() && bulk_.average_alone(*gradient, samples, what_.threads)) {
     carry_out(agreement_.averaged_alone(samples));
     return out_.take();
   }
@@ -73,12 +75,6 @@ void averaging_round::read(std::size_t by, const chunk_part& x,
   owed_.part_came(by, x.chunk, watch_.now());
   agreement_.part_here(x.chunk, x.samples);
   out_.order(offer_part{by, x, body});
-}
-
-round_orders averaging_round::refused(std::size_t member,
-                                      const std::string& why) {
-  out_.add(jury_.part_refused(member, why));
-  return out_.take();
 }
 
 std::optional<round_orders> averaging_round::reducer_lost(std::uint32_t chunk) {
@@ -118,10 +114,9 @@ void averaging_round::close_places() {
 
 void averaging_round::count(const std::vector<round_intake::taken>& news) {
   for (const auto& x : news) {
-    auto part = std::get_if<chunk_part>(&x.head);
     watch_.heard_bulk(x.member);
     out_.received(x.bytes);
-    if (part) {
+    if (auto part = std::get_if<chunk_part>(&x.head)) {
       owed_.part_came(x.member, part->chunk, x.at);
       agreement_.part_here(part->chunk, part->samples);
       continue;
@@ -220,7 +215,7 @@ round_orders averaging_round::lost(const peer_id& member) {
     return {};
   close_places();
   auto actions = agreement_.member_lost(member);
-  // Who is asked because of it has the whole patience to answer.
+  // Members asked because of it have the whole patience to answer.
   if (!actions.empty())
     watch_.news();
   carry_out(actions);
@@ -249,32 +244,13 @@ round_orders averaging_round::look() {
 }
 
 void averaging_round::do_without_late() {
-  if (!agreement_.healing())
-    return;
-  for (auto chunk : agreement_.to_make()) {
-    average_chunk without{chunk, {}};
-    for (std::size_t i = 0; i < members().size(); ++i)
-      if (owed_.is_late(i) && members()[i].samples != 0
-          && !owed_.has_come(i, chunk))
-        without.leave_out.push_back(static_cast<std::uint8_t>(i));
-    if (!without.leave_out.empty())
-      carry_out(without);
-  }
-}
-
-/// Who has all means, or is to make some, and sends none, needs nobody for it:
-/// a reducer does without parts that are late.
-void averaging_round::note_withheld() {
-  if (const auto holder = agreement_.holder())
-    owed_.withholds(*holder);
-  if (agreement_.healing() && owed_.any_late() && agreement_.to_make().empty())
-    for (auto member : agreement_.awaited())
-      owed_.withholds(member);
+  for (const auto& x : without_late(owed_, agreement_))
+    carry_out(x);
 }
 
 round_orders averaging_round::patience_over() {
   watch_.lose_patience(agreement_.leading());
-  note_withheld();
+  note_withheld(agreement_, owed_);
   close_places();
   carry_out(agreement_.expired());
   return out_.take();
@@ -290,17 +266,6 @@ round_orders averaging_round::overtaken() {
   close_places();
   agreement_.overtaken();
   return out_.take();
-}
-
-bool averaging_round::gives_way_to(const peer_id& member) const {
-  const auto self = members().self();
-  const auto other = members().index_of(member);
-  if (other == members().size() || agreement_.frozen()
-      || !members().own().trains || !lines_.between(self, other)
-      || (members()[other].trains && other > self))
-    return false;
-  return bulk_.map().chunks_of(self).count != 0
-         || bulk_.map().chunks_of(other).count != 0;
 }
 
 // ---- what the agreement wants -----------------------------------------------
@@ -320,7 +285,8 @@ void averaging_round::carry_out(const round_agreement::actions& actions) {
   }
   if (!agreement_.digest_wanted())
     return;
-  const auto compares = !alone() && what_.guards.has(safeguard::equal_digests);
+  const auto compares
+      = !what_.alone() && what_.guards.has(safeguard::equal_digests);
   carry_out(agreement_.whole_vector_here(
       compares ? bulk_.places().whole_digest() : digest_of("", 0)));
   out_.add(jury_.all_here());
@@ -371,16 +337,6 @@ void averaging_round::read(std::size_t by, const part_request& x,
         round_mail{by, part_digests{what_.contract.group, x.chunk, *parts}});
   if (members().own().samples != 0)
     out_.send(bulk_.part_for(x.chunk, by));
-}
-
-round_orders averaging_round::reminded(std::optional<std::uint32_t> chunk) {
-  out_.add(jury_.reminded(chunk));
-  return out_.take();
-}
-
-round_orders averaging_round::give_up() {
-  out_.add(jury_.give_up());
-  return out_.take();
 }
 
 } // namespace potluck

@@ -29,12 +29,10 @@ namespace potluck {
 
 class averaging_round {
 public:
-  using setting = round_terms;
-
   /// @param rooms Where means are made. @param all_placed See
   /// `round_intake::begin`; then `means_placed` is to be called.
   /// Throws std::invalid_argument as `round_agreement` does.
-  averaging_round(setting what, value_pool rooms,
+  averaging_round(round_terms what, value_pool rooms,
                   std::shared_ptr<round_intake> intake,
                   std::function<void()> all_placed, random_stream& chance,
                   time_point now);
@@ -61,7 +59,9 @@ public:
                         std::vector<std::uint8_t> left_out,
                         std::vector<digest> parts);
   /// A reducer of this member's has refused a part: it does without it.
-  round_orders refused(std::size_t member, const std::string& why);
+  round_orders refused(std::size_t member, const std::string& why) {
+    return jury_.part_refused(member, why);
+  }
   /// A reducer has ended before its mean, and the parts in it are gone: another
   /// one is to get them, which others are asked for.
   /// @returns None: it happened before, and this member has to leave the round.
@@ -84,11 +84,15 @@ public:
   /// what somebody has committed.
   round_orders overtaken();
   /// An `audit_reminder` is due.
-  round_orders reminded(std::optional<std::uint32_t> chunk);
+  round_orders reminded(std::optional<std::uint32_t> chunk) {
+    return jury_.reminded(chunk);
+  }
   /// The owner runs it no longer: names who lied, by what it knows.
-  round_orders give_up();
+  round_orders give_up() {
+    return jury_.give_up();
+  }
 
-  const setting& what() const {
+  const round_terms& what() const {
     return what_;
   }
   const round_agreement& agreement() const {
@@ -106,15 +110,6 @@ public:
   bool over() const {
     return agreement_.decided();
   }
-  /// Nobody else is in it, and its rule makes the gradient's mean of it.
-  bool alone() const {
-    return members().size() == 1 && what_.rule.how == aggregator::mean
-           && what_.rule.part_norm <= 0;
-  }
-  /// Whether of two members without a line this one is to leave the round: the
-  /// plan has one average for the other, nobody has ruled on it, and this is
-  /// the later trainer.
-  bool gives_way_to(const peer_id& member) const;
   /// For how long nothing may happen: the contract's patience. Half of it where
   /// it has ended once and this member waits for answers: small letters.
   duration patience() const;
@@ -137,10 +132,7 @@ private:
   /// @param since The round began.
   void count(std::size_t by, const chunk_mean& x, duration since);
   void offer_own_part(std::uint32_t chunk);
-  /// A heal's means are made without parts that are late.
   void do_without_late();
-  /// Patience has ended while others' means were to come.
-  void note_withheld();
   void carry_out(const round_agreement::actions& actions);
   void carry_out(const send_to_member& x);
   void carry_out(const send_part& x);
@@ -149,7 +141,7 @@ private:
   void carry_out(const average_chunk& x);
   void carry_out(const round_decision& x);
 
-  const setting what_;
+  const round_terms what_;
   const direct_lines lines_;
   round_agreement agreement_;
   round_bulk bulk_;

@@ -29,6 +29,12 @@ struct round_terms {
   std::shared_ptr<potluck::call_offs> call_offs
       = std::make_shared<potluck::call_offs>();
   unsigned threads = 1; ///< That make the mean where nobody else does.
+
+  /// Nobody else is in it, and its rule makes the gradient's mean of it.
+  bool alone() const {
+    return contract.members.size() == 1 && rule.how == aggregator::mean
+           && rule.part_norm <= 0;
+  }
 };
 
 } // namespace potluck

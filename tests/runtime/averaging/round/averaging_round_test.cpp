@@ -70,7 +70,7 @@ struct first_of_three {
   }
 
   const round_setting setting{3, 0, {1, 1, 1}};
-  averaging_round::setting what;
+  round_terms what;
   std::shared_ptr<round_intake> intake = std::make_shared<round_intake>(1);
   random_stream chance{1};
   int placed = 0;
@@ -238,7 +238,7 @@ TEST_CASE("a round with a hub in the middle moves values to and from it only") {
   std::vector<std::shared_ptr<round_intake>> intakes;
   random_stream chance{1};
   for (std::size_t i = 0; i < 4; ++i) {
-    averaging_round::setting what;
+    round_terms what;
     what.contract = contract;
     what.plan.chunks = {0, 0, 0, 3};
     what.self = peer(i);
@@ -301,7 +301,7 @@ struct lone_member {
         time_point{1s});
   }
 
-  averaging_round::setting what;
+  round_terms what;
   random_stream chance{1};
   std::optional<averaging_round> it;
 };
@@ -310,7 +310,7 @@ struct lone_member {
 
 TEST_CASE("a member alone has its mean at once, and keeps no gradient") {
   lone_member x;
-  CHECK(x.it->alone());
+  CHECK(x.it->what().alone());
   auto gradient
       = std::make_shared<std::vector<float>>(std::vector<float>{10, -1, 0});
   const auto orders = x.it->lend(gradient);
@@ -338,10 +338,10 @@ TEST_CASE("a gradient that no mean can hold has none, alone either") {
 TEST_CASE("a bound on parts holds for a member alone, too") {
   averaging_rule rule;
   rule.part_norm = 1;
-  CHECK_FALSE(lone_member{rule}.it->alone());
+  CHECK_FALSE(lone_member{rule}.it->what().alone());
   averaging_rule median;
   median.how = aggregator::median;
-  CHECK_FALSE(lone_member{median}.it->alone());
+  CHECK_FALSE(lone_member{median}.it->what().alone());
 }
 
 namespace {
@@ -355,7 +355,7 @@ struct called_off {
   std::vector<members_in_doubt> round(std::size_t to, std::size_t by,
                                       duration after, bool all_here = true) {
     const round_setting setting{3, 0, {1, 1, 1}};
-    averaging_round::setting what;
+    round_terms what;
     what.contract = contract_of(setting);
     what.contract.patience_ms = 2000;
     what.plan.chunks = {1, 1, 1};
