@@ -216,6 +216,16 @@ TEST_CASE("a word too many is refused, also before an option") {
   CHECK(contains(run{{"hello", "--model=x"}}.mistake(), "'hello'"));
 }
 
+TEST_CASE("a command that takes words refuses those that are too many, and an "
+          "option that there is not first") {
+  auto spec = join_spec();
+  spec.positionals = 1;
+  CHECK(contains(run{{"first", "second"}, spec}.mistake(),
+                 "'second' is one word too many"));
+  CHECK(contains(run{{"first", "--modle", "second"}, spec}.mistake(),
+                 "did you mean --model?"));
+}
+
 TEST_CASE("options are read behind a positional word too") {
   auto spec = join_spec();
   spec.positionals = 2;

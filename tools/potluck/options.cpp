@@ -4,6 +4,7 @@
 #include <caf/deep_to_string.hpp>
 
 #include <algorithm>
+#include <climits>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
@@ -73,9 +74,7 @@ std::optional<std::string> command_line::read(const texts& words,
   for (const auto& option : custom_options_)
     add_caf(app, option, caf_words);
   if (spec_.positionals > 0)
-    app.add_option("words", positionals_)
-        ->expected(0, static_cast<int>(spec_.positionals))
-        ->group("");
+    app.add_option("words", positionals_)->expected(0, INT_MAX)->group("");
   try {
     app.parse(last_first(words));
   } catch (const CLI::CallForAllHelp&) {
@@ -92,14 +91,19 @@ std::optional<std::string> command_line::read(const texts& words,
   } catch (const CLI::ParseError& e) {
     return sentence_for(app, e);
   }
+  auto too_many = [this](const std::string& word) {
+    return "'" + word + "' is one word too many: options begin with --, see "
+           + "potluck " + spec_.name + " --help.";
+  };
   for (const auto& word : app.remaining()) {
     if (word == "--")
       continue;
     if (word.size() > 1 && word[0] == '-')
       return no_such_option(app, spec_.name, word.substr(0, word.find('=')));
-    return "'" + word + "' is one word too many: options begin with --, see "
-           + "potluck " + spec_.name + " --help.";
+    return too_many(word);
   }
+  if (positionals_.size() > spec_.positionals)
+    return too_many(positionals_[spec_.positionals]);
   std::istringstream ini{file->text()};
   if (auto error = parse(caf_words, ini))
     return "CAF refuses its options: " + render(error) + ".";
