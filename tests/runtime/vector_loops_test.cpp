@@ -24,7 +24,8 @@ std::vector<float> random_values(random_stream& chance, std::size_t count) {
 
 bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
   return a.size() == b.size()
-         && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+         && (a.empty()
+             || std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0);
 }
 
 } // namespace

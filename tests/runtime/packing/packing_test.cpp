@@ -39,8 +39,9 @@ std::vector<float> gradient(random_stream& chance, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     if (i % packing_block == 0)
       exponent = static_cast<int>(chance.below(220)) - 110;
+    const auto down = static_cast<int>(chance.below(20));
     result[i] = std::ldexp(static_cast<float>(chance.uniform01() * 2 - 1),
-                           exponent - static_cast<int>(chance.below(20)));
+                           exponent - down);
     if (chance.below(50) == 0)
       result[i] = 0;
   }

@@ -11,6 +11,8 @@
 #include "runtime/planning/planner.hpp"
 #include "runtime/planning/strategy_plan.hpp"
 #include "tests/runtime/planning/group_by_lines.hpp"
+#include "tests/support/sanitized.hpp"
+#include "tests/support/skip.hpp"
 
 using namespace potluck;
 using namespace potluck::test;
@@ -189,6 +191,8 @@ TEST_CASE("a step is planned over the lines there are, in any order of the "
 }
 
 TEST_CASE("lining up the largest usual group takes less than a frame") {
+  if (sanitized)
+    return support::skip("sanitizers slow it down");
   for (double chance : {0.1, 0.5, 0.9}) {
     auto x = random_group(64, chance, 3);
     using clock = std::chrono::steady_clock;

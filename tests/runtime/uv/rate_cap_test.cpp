@@ -8,12 +8,17 @@
 
 #include "runtime/uv/uv_transport.hpp"
 #include "tests/contract/transport_probe.hpp"
+#include "tests/support/sanitized.hpp"
 
 using namespace potluck;
 using namespace std::chrono_literals;
 using contract::transport_probe;
 
 namespace {
+
+const std::vector<double> rates = sanitized
+                                      ? std::vector<double>{0.5e6, 4e6}
+                                      : std::vector<double>{0.5e6, 4e6, 40e6};
 
 using clock = std::chrono::steady_clock;
 
@@ -88,7 +93,7 @@ void check_rate(double cap, Count count) {
 } // namespace
 
 TEST_CASE("a capped upload moves data at its rate") {
-  for (double cap : {0.5e6, 4e6, 40e6}) {
+  for (double cap : rates) {
     CAPTURE(cap);
     end_point a{cap}, b{0, 0, false};
     auto [out, in] = a.connect(b);
@@ -100,7 +105,7 @@ TEST_CASE("a capped upload moves data at its rate") {
 }
 
 TEST_CASE("a capped download moves data at its rate, from any number") {
-  for (double cap : {0.5e6, 4e6, 40e6}) {
+  for (double cap : rates) {
     CAPTURE(cap);
     end_point a, b{0, cap, false}, c;
     auto [from_a, at_b] = a.connect(b);
