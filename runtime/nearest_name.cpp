@@ -38,7 +38,12 @@ std::string nearest_name(const std::string& word,
       best_distance = distance;
     }
   }
-  return best;
+  if (!best.empty())
+    return best;
+  const auto longer
+      = std::find_if(candidates.begin(), candidates.end(),
+                     [&](auto& x) { return x.rfind(word + "-", 0) == 0; });
+  return longer == candidates.end() ? "" : *longer;
 }
 
 } // namespace potluck

@@ -12,3 +12,10 @@ TEST_CASE("the nearest name is found, and none when nothing is near") {
   CHECK(nearest_name("photosynthesis", names).empty());
   CHECK(nearest_name("", names).empty());
 }
+
+TEST_CASE("half a name is near to the whole one") {
+  std::vector<std::string> names{"organisers", "organiser-key", "identity-dir"};
+  CHECK(nearest_name("identity", names) == "identity-dir");
+  CHECK(nearest_name("organiser", names) == "organisers");
+  CHECK(nearest_name("key", names).empty());
+}

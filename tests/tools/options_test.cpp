@@ -222,8 +222,8 @@ TEST_CASE("a command that takes words refuses those that are too many, and an "
   spec.positionals = 1;
   CHECK(contains(run{{"first", "second"}, spec}.mistake(),
                  "'second' is one word too many"));
-  CHECK(contains(run{{"first", "--modle", "second"}, spec}.mistake(),
-                 "did you mean --model?"));
+  CHECK(contains(run{{"first", "--target", "second"}, spec}.mistake(),
+                 "did you mean --target-batch?"));
 }
 
 TEST_CASE("options are read behind a positional word too") {

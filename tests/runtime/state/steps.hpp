@@ -46,12 +46,14 @@ inline void lay_on(training_state& state, const std::vector<float>& mean) {
   remember_digest(state);
 }
 
-/// What a donor or a joiner wants done, until the test does it.
+/// What a donor or a joiner wants done, until the test does it. That it looks
+/// again is not kept: tests do so anyway.
 class to_do {
 public:
   void note(state_actions xs) {
     for (auto& x : xs)
-      actions_.push_back(std::move(x));
+      if (!std::holds_alternative<look_again>(x))
+        actions_.push_back(std::move(x));
   }
   /// All actions of one kind, in their order; each is handed out once.
   template <class Action>
