@@ -37,9 +37,11 @@ private:
 struct square {
   square() {
     host = system.keep((*system).spawn(
-        [x = next](roster_actor::stateful_pointer<crier_host> self) {
+        [](roster_actor::stateful_pointer<crier_host> self,
+           std::shared_ptr<job> x) {
           return behave<roster_actor, crier_host>(self, x);
-        }));
+        },
+        next));
     listeners.router = router.handle;
     listeners.address_keeper = address_keeper.handle;
     listeners.hole_maker = hole_maker.handle;

@@ -100,14 +100,16 @@ void say(test_world& world, door& a, door& b, phase now,
 struct witness {
   witness(test_system& system, const session_actor& subject) {
     system.keep((*system).spawn(
-        [this, subject](caf::event_based_actor* self) -> caf::behavior {
-          self->monitor(subject);
+        [this](caf::event_based_actor* self,
+               const session_actor& whose) -> caf::behavior {
+          self->monitor(whose);
           self->set_down_handler([this](caf::down_msg& x) {
             ended = true;
             orderly = !x.reason || x.reason == caf::exit_reason::normal;
           });
           return {[](int) {}};
-        }));
+        },
+        subject));
     system.run();
   }
   bool ended = false;

@@ -74,10 +74,11 @@ struct desk {
                        const std::string& seen = host(1),
                        bool relayed = false) {
     auto session = system.keep((*system).spawn(
-        [g = gateway.handle](
-            session_actor::stateful_pointer<polite_session> self) {
+        [](session_actor::stateful_pointer<polite_session> self,
+           gateway_actor g) {
           return behave<session_actor, polite_session>(self, g);
-        }));
+        },
+        gateway.handle));
     peer_joined news;
     news.who = contact_of(number);
     if (!from.empty())

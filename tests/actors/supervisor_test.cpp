@@ -11,9 +11,10 @@ namespace {
 
 /// A supervising actor with children that do nothing, and what it saw.
 struct family {
-  explicit family(std::vector<std::string> names, std::string alone = "") {
+  explicit family(std::vector<std::string> all, std::string alone = "") {
     parent = system.keep((*system).spawn(
-        [this, names, alone](caf::event_based_actor* self) -> caf::behavior {
+        [this, alone](caf::event_based_actor* self,
+                      const std::vector<std::string>& names) -> caf::behavior {
           children = std::make_unique<supervisor>(self);
           self->set_down_handler([this, self](caf::down_msg& x) {
             if (stopping) {
@@ -29,7 +30,7 @@ struct family {
             children->add({name,
                            [this, self, name] {
                              started.push_back(name);
-                             auto child = self->spawn(idle);
+                             auto child = self->spawn(idle, name);
                              alive[name] = child;
                              ++running;
                              child->attach_functor([this] { --running; });
@@ -39,7 +40,8 @@ struct family {
                                          : child_spec::policy::rest_for_one});
           return {
               [this](int n) { n == 0 ? children->stop() : children->kill(); }};
-        }));
+        },
+        std::move(all)));
     system.run();
   }
 
@@ -48,7 +50,7 @@ struct family {
       system.keep(child);
   }
 
-  static caf::behavior idle(caf::event_based_actor* self) {
+  static caf::behavior idle(caf::event_based_actor* self, const std::string&) {
     return {[self](int) { self->quit(); }};
   }
 
