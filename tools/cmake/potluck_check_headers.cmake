@@ -29,7 +29,7 @@ endforeach()
 # potluck_check_headers(<name> <folder> LIBRARIES <library>...)
 #
 # Headers that include one another are compiled in one go, the included ones
-# first, so that each still follows nothing but what it includes: half as many
+# first, so that each still follows nothing but what it includes: a third fewer
 # compilations.
 function(potluck_check_headers name folder)
   cmake_parse_arguments(ARG "" "" "LIBRARIES" ${ARGN})
