@@ -74,10 +74,10 @@ public:
   std::vector<connection_id> next_large(time_point now);
   std::optional<departure> too_slow(time_point now,
                                     const large_frames::progress& come) const;
-  /// So many bytes of letters wait for it, and with bodies.
-  void unread(connection_id id, const std::string& host, std::size_t letters,
+  /// So many bytes of its own wait for it, and with bodies.
+  void unread(connection_id id, const std::string& host, std::size_t own,
               std::size_t all) {
-    unread_.wait(id, host, letters);
+    unread_.wait(id, host, own);
     with_bodies_.wait(id, host, all);
   }
   /// Who has to go since too many wait in all, if anybody has. Likewise.

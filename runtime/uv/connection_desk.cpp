@@ -268,8 +268,8 @@ void connection_desk::no_stranger(connection_id id) {
 }
 
 void connection_desk::note_unread(const connection& x, connection_id id) {
-  const auto [letters, all] = x.unread();
-  strangers_.unread(id, x.remote().host, letters, all);
+  const auto [own, all] = x.unread();
+  strangers_.unread(id, x.remote().host, own, all);
 }
 
 void connection_desk::count_unread(connection_id id) {

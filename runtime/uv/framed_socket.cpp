@@ -182,12 +182,13 @@ void framed_socket::has_room() {
   hold(reason::room, false);
 }
 
-/// Who does not read our answers is not read. Bodies do not count: two that
-/// send each other much would wait for each other.
+/// Who does not read our answers is not read. Bodies do not count, nor does the
+/// batch in which they are encrypted: two that send each other much would wait
+/// for each other.
 void framed_socket::look_at_unread() {
   if (trusted_ || !proven_) // What waits leaves after the handshake.
     return;
-  const auto waits = unread().letters;
+  const auto waits = out_->letter_bytes();
   if (waits > limits::unread_answers)
     hold(reason::unread, true);
   else if (waits < limits::unread_answers / 2)

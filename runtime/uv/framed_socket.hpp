@@ -108,10 +108,10 @@ public:
   void hold(bool yes) {
     hold(reason::asked, yes);
   }
-  /// What waits to be sent: letters, and with them bodies, which others may
-  /// hold as well.
+  /// Memory that waits to be sent: this connection's own, and with it bodies,
+  /// which others may hold as well.
   struct unread_bytes {
-    std::size_t letters, all;
+    std::size_t own, all;
   };
   unread_bytes unread() const {
     const auto own = out_->own_bytes();

@@ -39,9 +39,13 @@ public:
 
   /// Bytes on the wire that wait, nearly.
   std::size_t waiting() const;
+  /// Of letters that wait, and of the heads before bodies, beside the batch.
+  std::size_t letter_bytes() const {
+    return queue_.own_bytes();
+  }
   /// Memory of this connection alone that what waits takes.
   std::size_t own_bytes() const {
-    return queue_.own_bytes() + waiting_records();
+    return letter_bytes() + waiting_records();
   }
   /// Of bodies that wait, which others may hold as well.
   std::size_t body_bytes() const {
