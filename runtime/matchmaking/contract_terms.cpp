@@ -39,10 +39,12 @@ std::string contract_terms::miscounted(const group_contract& x,
       || static_cast<std::size_t>(bringing) < past_steps::least_trainers)
     return {};
   const auto most = seen->among(x, computing());
+  const auto leaders = seen->leaders_among(x, computing());
   for (const auto& m : x.members) {
     if (m.role != role::trainer)
       continue;
-    if (m.samples / slack_of_members > most.of(m.who.id))
+    if (m.samples / slack_of_members
+        > std::max(most.of(m.who.id), leaders.of(m.who.id)))
       return "of peer " + short_name(m.who.id) + " it counts "
              + std::to_string(m.samples)
              + " samples, far more than that has shown before";

@@ -26,13 +26,19 @@ constexpr double overlong = 2;
 /// What was shown fades by this factor a step: one bad step of a fast machine,
 /// or one that is made without it, costs it nothing.
 constexpr double fading = 0.5;
-/// After so many steps not even 256 times the median is left of it.
-constexpr unsigned steps_to_fade = 8;
 /// Seconds. A peer that has just come may be in a group at once.
 constexpr double shortest_step = 1e-3;
 
 double seconds_of(duration x) {
   return std::chrono::duration<double>(x).count();
+}
+
+std::vector<past_steps::claim> claims_of(const group_contract& x) {
+  std::vector<past_steps::claim> all;
+  for (const auto& m : x.members)
+    if (m.role == role::trainer)
+      all.push_back({m.who.id, m.samples});
+  return all;
 }
 
 } // namespace
@@ -63,21 +69,26 @@ void past_steps::made(const group_contract& x,
     const auto samples = static_cast<double>(m->samples);
     if (m->samples > 0)
       all.push_back(samples);
+    const auto known = known_.find(m->who.id);
+    auto& now = next[m->who.id];
     // Who brought nothing rests, and goes on later as it did before.
-    next[m->who.id]
-        = {m->samples > 0 ? samples : brought(m->who.id), samples, samples};
+    now.brought = m->samples > 0 ? samples : brought(m->who.id);
+    now.last = samples;
+    now.steps = known == known_.end() ? 1 : known->second.steps + 1;
+    now.shown.fill(samples);
   }
   if (all.empty())
     return;
   seconds_ = std::max(shortest_step, formed_after_);
   typical_ = lower_median(std::move(all));
-  for (const auto& [id, before] : known_) {
-    const auto rest = fading * before.shown;
-    if (auto now = next.find(id); now != next.end() && now->second.shown > 0)
-      now->second.shown = std::max(now->second.shown, rest);
-    else if (rest > typical_)
-      next[id].shown = rest;
-  }
+  for (const auto& [id, before] : known_)
+    for (std::size_t i = 1; i < steps_to_fade; ++i) {
+      const auto rest = fading * before.shown[i == own_view ? own_view : i - 1];
+      const auto now = next.find(id);
+      const auto brings = now != next.end() && now->second.last > 0;
+      if (brings ? rest > now->second.last : rest > typical_)
+        next[id].shown[i] = rest;
+    }
   known_ = std::move(next);
   newcomer_.reset();
   if (steps_)
@@ -120,15 +131,17 @@ std::uint64_t past_steps::bounds::of(const peer_id& who) const {
   if (!by_ || (by_->newcomer_ && who != *by_->newcomer_))
     return UINT64_MAX;
   const auto known = by_->known_.find(who);
-  const auto shown = known == by_->known_.end() ? 0 : known->second.shown;
+  const auto shown
+      = known == by_->known_.end() ? 0 : known->second.shown[view_];
   const auto most = std::max(least_, shown) * times_;
   return most < speed_book::most_possible
              ? std::max<std::uint64_t>(1, static_cast<std::uint64_t>(most))
              : UINT64_MAX;
 }
 
-past_steps::bounds past_steps::among(const std::vector<claim>& all,
-                                     duration elapsed) const {
+past_steps::bounds past_steps::seen_among(const std::vector<claim>& all,
+                                          duration elapsed,
+                                          std::size_t view) const {
   std::vector<double> samples;
   std::vector<double> paces; // How many times what they have shown.
   for (const auto& x : all) {
@@ -136,10 +149,11 @@ past_steps::bounds past_steps::among(const std::vector<claim>& all,
       continue;
     samples.push_back(static_cast<double>(x.samples));
     if (const auto known = known_.find(x.who);
-        known != known_.end() && known->second.shown > 0)
-      paces.push_back(samples.back() / known->second.shown);
+        known != known_.end() && known->second.shown[view] > 0)
+      paces.push_back(samples.back() / known->second.shown[view]);
   }
   bounds result;
+  result.view_ = view;
   const bool tells = samples.size() >= least_trainers;
   if (empty() ? !tells : samples.size() < 2)
     return result;
@@ -161,13 +175,22 @@ past_steps::bounds past_steps::among(const std::vector<claim>& all,
   return result;
 }
 
+past_steps::bounds past_steps::among(const std::vector<claim>& all,
+                                     duration elapsed) const {
+  return seen_among(all, elapsed, own_view);
+}
+
 past_steps::bounds past_steps::among(const group_contract& x,
                                      duration elapsed) const {
-  std::vector<claim> all;
-  for (const auto& m : x.members)
-    if (m.role == role::trainer)
-      all.push_back({m.who.id, m.samples});
-  return among(all, elapsed);
+  return seen_among(claims_of(x), elapsed, own_view);
+}
+
+past_steps::bounds past_steps::leaders_among(const group_contract& x,
+                                             duration elapsed) const {
+  const auto leader = known_.find(x.members.front().who.id);
+  const auto steps = leader == known_.end() ? 0 : leader->second.steps;
+  const auto view = std::clamp(steps, 1u, steps_to_fade) - 1;
+  return seen_among(claims_of(x), elapsed, view);
 }
 
 } // namespace potluck

@@ -8,6 +8,7 @@
 /// three or more alike. Before its first step a peer knows nothing of anybody.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -35,12 +36,16 @@ public:
   private:
     friend class past_steps;
     const past_steps* by_ = nullptr; ///< Null: all that is claimed counts.
+    std::size_t view_ = 0;           ///< In `record::shown`.
     double least_ = 0; ///< Of a trainer that has shown less, or nothing.
     double times_ = 0; ///< So much of what was shown.
   };
 
   /// Fewer trainers with samples do not tell which of them lies.
   static constexpr std::size_t least_trainers = 3;
+  /// After so many steps not even 256 times the median is left of what was
+  /// shown.
+  static constexpr unsigned steps_to_fade = 8;
 
   /// Of a peer of a run that begins.
   past_steps() = default;
@@ -92,13 +97,23 @@ public:
   bounds among(const std::vector<claim>& all, duration elapsed) const;
   /// Of the trainers of a contract. Likewise.
   bounds among(const group_contract& x, duration elapsed) const;
+  /// The same by what its leader has seen: the last steps, as many as it is in
+  /// without a gap. Likewise.
+  bounds leaders_among(const group_contract& x, duration elapsed) const;
 
 private:
   struct record {
     double brought = 0; ///< To the last step that it did not rest in; 0: none.
-    double shown = 0;   ///< Fades; 0: nothing, or no more than the median one.
     double last = 0;    ///< To the last step; 0: it rested.
+    unsigned steps = 0; ///< In a row that it has made.
+    /// Fades; 0: nothing, or no more than the median one. To a peer that has
+    /// made the last step alone, the last two, and so on; at last, all.
+    std::array<double, steps_to_fade> shown{};
   };
+  static constexpr std::size_t own_view = steps_to_fade - 1;
+
+  bounds seen_among(const std::vector<claim>& all, duration elapsed,
+                    std::size_t view) const;
 
   /// For how long who brought nothing is believed to have computed.
   double unseen_seconds(const peer_id& who, duration elapsed) const;

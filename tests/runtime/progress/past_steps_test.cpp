@@ -239,6 +239,55 @@ TEST_CASE(
   CHECK(counted(old, claims) == counted(young, claims));
 }
 
+TEST_CASE("what counts by all steps, or by those that its leader has made") {
+  // Leader 0 comes as members 1 and 2 have nearly nothing; then all go on.
+  auto others = contract_of({0, 1000, 1000});
+  others.members.erase(others.members.begin());
+  past_steps old;
+  old.made(others, {});
+  const numbers idle{2, 2, 1000}, busy{2000, 1000, 1000};
+  old.made(contract_of(idle), {});
+  auto leader = past_steps::newcomer(peer(0));
+  leader.made(contract_of(idle), {});
+  CHECK(counted(leader, busy) == busy);
+  CHECK(counted(old, busy) == numbers{10, 1000, 1000});
+  const auto most = old.leaders_among(contract_of(busy), 0s);
+  CHECK(most.of(peer(0)) == leader.among(contract_of(busy), 0s).of(peer(0)));
+}
+
+TEST_CASE("who has made all steps counts as any leader that came later does") {
+  for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+    CAPTURE(seed);
+    std::mt19937_64 random{seed};
+    // The leader is the first; the others rest, and are away, now and then.
+    const auto some = [&](bool led) {
+      numbers result(5 + random() % 5);
+      for (auto& x : result)
+        x = random() % 3 == 0 ? 0 : std::uint64_t{1} << random() % 20;
+      result.front() = led ? 1 + random() % 100 : 0;
+      return result;
+    };
+    past_steps old;
+    const auto before = random() % 10, since = 1 + random() % 7;
+    for (std::uint64_t i = 0; i < before; ++i) {
+      auto x = contract_of(some(false));
+      x.members.erase(x.members.begin());
+      x.members[0].samples = 1;
+      old.made(x, {});
+    }
+    auto leader = past_steps::newcomer(peer(0));
+    for (std::uint64_t i = 0; i < since; ++i) {
+      const auto x = contract_of(some(true));
+      old.made(x, {});
+      leader.made(x, {});
+    }
+    const auto x = contract_of(some(true));
+    const auto theirs = leader.among(x, 0s), ours = old.leaders_among(x, 0s);
+    for (std::size_t i = 0; i < 10; ++i)
+      CHECK(ours.of(peer(i)) == theirs.of(peer(i)));
+  }
+}
+
 TEST_CASE("a contract's samples, bounded once, are within the same bounds") {
   for (std::uint64_t seed = 1; seed <= 500; ++seed) {
     CAPTURE(seed);
