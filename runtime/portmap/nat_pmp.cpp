@@ -43,23 +43,37 @@ public:
     return open_;
   }
   std::optional<natpmpresp_t> address() {
-    if (::sendpublicaddressrequest(&it_) < 0)
-      return std::nullopt;
-    return answer(patience);
+    return ask([this] { return ::sendpublicaddressrequest(&it_); },
+               NATPMP_RESPTYPE_PUBLICADDRESS, patience);
   }
   std::optional<natpmpresp_t> map(std::uint16_t port, std::uint32_t seconds) {
     const auto outside = seconds == close_it ? std::uint16_t{0} : port;
-    if (::sendnewportmappingrequest(&it_, NATPMP_PROTOCOL_TCP, port, outside,
-                                    seconds)
-        < 0)
-      return std::nullopt;
-    return answer(seconds == close_it ? clock::duration{closing_patience}
-                                      : clock::duration{patience});
+    const auto send = [=] {
+      return ::sendnewportmappingrequest(&it_, NATPMP_PROTOCOL_TCP, port,
+                                         outside, seconds);
+    };
+    return ask(send, NATPMP_RESPTYPE_TCPPORTMAPPING,
+               seconds == close_it ? clock::duration{closing_patience}
+                                   : clock::duration{patience});
   }
 
 private:
-  std::optional<natpmpresp_t> answer(clock::duration longest) {
+  /// A question that was repeated is answered twice: an answer of another type
+  /// is to the one before. The library waits for nothing after it, so this one
+  /// is asked again, which changes nothing at the router.
+  template <class Send>
+  std::optional<natpmpresp_t> ask(Send send, std::uint16_t type,
+                                  clock::duration longest) {
     const auto end = clock::now() + longest;
+    while (clock::now() < end && send() >= 0) {
+      const auto said = answer(end);
+      if (!said || said->type == type)
+        return said;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<natpmpresp_t> answer(clock::time_point end) {
     while (clock::now() < end) {
       timeval next{};
       if (::getnatpmprequesttimeout(&it_, &next) != 0)
@@ -95,11 +109,10 @@ public:
     if (!router.is_there())
       return none("this machine has no router");
     const auto who = router.address();
-    if (!who || who->type != NATPMP_RESPTYPE_PUBLICADDRESS)
+    if (!who)
       return none("the router does not answer to NAT-PMP");
     const auto how = router.map(local_port, lease_seconds);
-    if (!how || how->type != NATPMP_RESPTYPE_TCPPORTMAPPING
-        || how->pnu.newportmapping.privateport != local_port
+    if (!how || how->pnu.newportmapping.privateport != local_port
         || how->pnu.newportmapping.mappedpublicport == 0)
       return none("the router refuses to open a port by NAT-PMP");
     char host[INET_ADDRSTRLEN] = "";

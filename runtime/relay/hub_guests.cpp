@@ -16,7 +16,9 @@ void hub_guests::met(connection_id on, const peer_id& who,
   if (g.connections.empty()) {
     g.prefix = prefix_of(host);
     g.home = home_of(host);
-    ++prefixes_[g.prefix].guests;
+    const auto [house, is_new] = prefixes_.try_emplace(g.prefix);
+    if (house->second.guests++ == 0 && !is_new)
+      left_.erase(house->second.left);
   }
   g.connections.insert(on);
 }
@@ -39,10 +41,20 @@ void hub_guests::gone(connection_id on) {
   auto& welcome = g->second.welcome;
   welcome.erase(std::remove(welcome.begin(), welcome.end(), on), welcome.end());
   if (g->second.connections.empty()) {
-    const auto house = prefixes_.find(g->second.prefix);
-    if (--house->second.guests == 0)
-      prefixes_.erase(house);
+    leave(g->second.prefix);
     guests_.erase(g);
+  }
+}
+
+/// What its peers have used stays used: they would leave and come back else.
+void hub_guests::leave(const std::string& prefix) {
+  auto& house = prefixes_.at(prefix);
+  if (--house.guests > 0)
+    return;
+  house.left = left_.insert(left_.end(), prefix);
+  if (left_.size() > limits::prefixes_left) {
+    prefixes_.erase(left_.front());
+    left_.pop_front();
   }
 }
 

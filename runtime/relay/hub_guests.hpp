@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <list>
 #include <map>
 #include <optional>
 #include <set>
@@ -23,6 +24,10 @@ namespace potluck {
 
 class hub_guests {
 public:
+  hub_guests() = default;
+  hub_guests(const hub_guests&) = delete;
+  hub_guests& operator=(const hub_guests&) = delete;
+
   struct caller {
     peer_id who;
     std::string host;
@@ -63,7 +68,7 @@ public:
 
   /// Bytes that it may send.
   token_bucket& rate_of(const peer_id& who);
-  /// All within its prefix together.
+  /// All within its prefix together, also before they were here last.
   token_bucket& prefix_rate_of(const peer_id& who);
 
 private:
@@ -71,6 +76,7 @@ private:
     std::size_t guests = 0, ends = 0;
     std::size_t opened = 0; ///< Circuits that guests there asked for.
     token_bucket rate{limits::prefix_rate, limits::prefix_burst};
+    std::list<std::string>::iterator left = {}; ///< Without guests: in `left_`.
   };
   struct guest {
     std::set<connection_id> connections;
@@ -81,9 +87,12 @@ private:
     token_bucket rate{limits::sender_rate, limits::sender_burst};
   };
 
+  void leave(const std::string& prefix);
+
   std::map<connection_id, caller> whose_;
   std::map<peer_id, guest> guests_;
   std::map<std::string, prefix> prefixes_;
+  std::list<std::string> left_; ///< Prefixes without guests, the oldest first.
   circuit_crowd<circuit_place> opened_; ///< By the home that asked for each.
 };
 

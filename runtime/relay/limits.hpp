@@ -55,6 +55,9 @@ constexpr double sender_rate = 1e6, sender_burst = 4e6;
 /// Of all senders within one address prefix, whatever their names: 120 MB a
 /// minute.
 constexpr double prefix_rate = 2e6, prefix_burst = 16e6;
+/// Prefixes that nobody is connected from any more and whose use of that is
+/// remembered, 200 bytes each: its peers would leave and come back else.
+constexpr std::size_t prefixes_left = 4096;
 /// A sender this far beyond its own loses the circuit: more than the credit of
 /// circuits to 63 members, opened by both sides.
 constexpr double sender_debt = 9e6;

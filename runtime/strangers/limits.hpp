@@ -68,9 +68,9 @@ constexpr std::size_t medium_frames_of_a_home = std::size_t{4} << 20;
 /// or its connection ends: half of a slow home's uplink.
 constexpr double large_frame_rate = 64 * 1024;
 constexpr auto large_frame_grace = 10s;
-/// Bytes of answers that wait for a stranger, beside a batch that is being
-/// written, before its connection is not read: six look-ups of the largest
-/// group. It is read again at half of that.
+/// Bytes of answers (frames without a body) that wait for a stranger, beside a
+/// batch that is being written, before its connection is not read: six look-ups
+/// of the largest group. It is read again at half of that.
 constexpr std::size_t unread_answers = 256 * 1024;
 /// In all. Beyond, the connection gives way for which most waits, of the home
 /// for which most waits.

@@ -277,8 +277,12 @@ void connection_desk::count_unread(connection_id id) {
   if (x == nullptr || !x->is_stranger())
     return;
   note_unread(*x, id);
-  while (auto gone = strangers_.reads_too_little())
-    ended(gone->id, gone->reason);
+  part_with_deaf();
+}
+
+void connection_desk::part_with_deaf() {
+  while (auto x = strangers_.reads_too_little())
+    ended(x->id, x->reason);
 }
 
 void connection_desk::read_large() {
@@ -334,6 +338,7 @@ void connection_desk::look() {
       face->listener->on_traffic(interval, news);
     face->quiet = news.empty();
   }
+  part_with_deaf();
   look_later();
 }
 

@@ -118,6 +118,7 @@ private:
   // What strangers hold (runtime/strangers).
   void note_unread(const connection& x, connection_id id);
   void count_unread(connection_id id);
+  void part_with_deaf();
   void read_large();
   void part_with_too_many();
 

@@ -24,6 +24,7 @@ std::size_t frame_queue::push(outgoing_frame frame, bool may_overtake) {
   queued next{{}, std::move(frame)};
   bytes_ += next.size();
   own_bytes_ += next.own_size();
+  letter_bytes_ += next.letter_size();
   body_bytes_ += next.frame.body.size;
   frames_.insert(overtakes ? first_body() : frames_.end(), std::move(next));
   if (bytes_ <= std::max(most_.bytes, next_look_))
@@ -105,6 +106,7 @@ void frame_queue::release(std::size_t bytes) {
   while (!frames_.empty() && front_sent_ >= frames_.front().size()) {
     front_sent_ -= frames_.front().size();
     own_bytes_ -= frames_.front().own_size();
+    letter_bytes_ -= frames_.front().letter_size();
     body_bytes_ -= frames_.front().frame.body.size;
     frames_.pop_front();
   }
@@ -112,7 +114,7 @@ void frame_queue::release(std::size_t bytes) {
 
 void frame_queue::clear() {
   frames_.clear();
-  bytes_ = own_bytes_ = body_bytes_ = front_sent_ = 0;
+  bytes_ = own_bytes_ = letter_bytes_ = body_bytes_ = front_sent_ = 0;
 }
 
 } // namespace potluck

@@ -41,6 +41,10 @@ public:
   std::size_t own_bytes() const {
     return own_bytes_;
   }
+  /// Of that, what letters take: frames without a body.
+  std::size_t letter_bytes() const {
+    return letter_bytes_;
+  }
   /// What their bodies do, which others may hold as well.
   std::size_t body_bytes() const {
     return body_bytes_;
@@ -67,6 +71,9 @@ private:
     std::size_t own_size() const {
       return sizeof(queued) + frame.head.size();
     }
+    std::size_t letter_size() const {
+      return frame.body.size == 0 ? own_size() : 0;
+    }
     std::array<std::uint8_t, preamble_bytes> preamble;
     outgoing_frame frame;
     bool introduced = false; ///< The preamble is written.
@@ -81,6 +88,7 @@ private:
   std::list<queued> frames_; ///< A list takes no memory while it is empty.
   std::size_t bytes_ = 0;
   std::size_t own_bytes_ = 0;
+  std::size_t letter_bytes_ = 0; ///< Of these.
   std::size_t body_bytes_ = 0;
   std::size_t next_look_ = 0;  ///< How many before they are counted again.
   std::size_t front_sent_ = 0; ///< Of the first frame.

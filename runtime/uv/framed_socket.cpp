@@ -182,9 +182,9 @@ void framed_socket::has_room() {
   hold(reason::room, false);
 }
 
-/// Who does not read our answers is not read. Bodies do not count, nor does the
-/// batch in which they are encrypted: two that send each other much would wait
-/// for each other.
+/// A stranger that does not read our answers is not read. Frames with bodies do
+/// not count, nor does the batch in which they are encrypted: two that send
+/// each other much would wait for each other.
 void framed_socket::look_at_unread() {
   if (trusted_ || !proven_) // What waits leaves after the handshake.
     return;
@@ -226,6 +226,9 @@ void framed_socket::on_read_end(int error) {
 void framed_socket::on_sent(std::size_t bytes) {
   shared_.sent.fetch_add(bytes, std::memory_order_relaxed);
   meter_.sent(bytes, out_->waiting());
+}
+
+void framed_socket::on_prepared() {
   look_at_unread();
 }
 

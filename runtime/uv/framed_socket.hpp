@@ -153,6 +153,7 @@ private:
   void on_taken() override;
   void on_read_end(int error) override;
   void on_sent(std::size_t bytes) override;
+  void on_prepared() override;
   void on_all_sent() override;
   void on_write_failed(int error) override;
 

@@ -82,7 +82,7 @@ void outgoing_stream::encrypt(std::size_t wanted) {
   const auto least = rest <= 2 * record_bytes ? rest : record_bytes;
   const auto bytes
       = queue_.gather(std::max(without_records(wanted), least), batch_);
-  if (waiting_records() + tls_->output_size() == 0) {
+  if (all_records() == 0) {
     tls_->take_output(records_); // Gives it memory to use again.
     records_sent_ = 0;
   }
@@ -118,8 +118,7 @@ void outgoing_stream::sent(std::size_t bytes) {
 }
 
 bool outgoing_stream::overfull() const {
-  return tls_ != nullptr
-         && waiting_records() + tls_->output_size() > 2 * batch_bytes;
+  return all_records() > 2 * batch_bytes;
 }
 
 void outgoing_stream::rest() {

@@ -39,13 +39,14 @@ public:
 
   /// Bytes on the wire that wait, nearly.
   std::size_t waiting() const;
-  /// Of letters that wait, and of the heads before bodies, beside the batch.
+  /// Of letters that wait, beside the batch: frames without a body.
   std::size_t letter_bytes() const {
-    return queue_.own_bytes();
+    return queue_.letter_bytes();
   }
-  /// Memory of this connection alone that what waits takes.
+  /// Memory of this connection alone that what waits takes, what TLS has to say
+  /// by itself included.
   std::size_t own_bytes() const {
-    return letter_bytes() + waiting_records();
+    return queue_.own_bytes() + all_records();
   }
   /// Of bodies that wait, which others may hold as well.
   std::size_t body_bytes() const {
@@ -78,6 +79,10 @@ public:
 private:
   std::size_t waiting_records() const {
     return records_.size() - records_sent_;
+  }
+  /// With those that TLS has made since the batch.
+  std::size_t all_records() const {
+    return waiting_records() + (tls_ != nullptr ? tls_->output_size() : 0);
   }
   void encrypt(std::size_t wanted);
   void take_records();

@@ -20,6 +20,14 @@ socket_reader::socket_reader(tcp_handle& socket, connection_id id,
   socket_.owner = this;
 }
 
+socket_reader::~socket_reader() {
+  give_back();
+}
+
+void socket_reader::give_back() {
+  cap_.give_back(std::exchange(allowed_, 0));
+}
+
 void socket_reader::read_on() {
   if (paused_ || held_)
     return;
@@ -90,6 +98,7 @@ void socket_reader::hold(bool yes) {
 
 void socket_reader::drain() {
   draining_ = true;
+  give_back();
   paused_ = held_ = false;
   read_on();
 }

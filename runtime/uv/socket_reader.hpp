@@ -33,6 +33,10 @@ public:
   /// @param credit That the consumers hold.
   socket_reader(tcp_handle& socket, connection_id id, rate_gate& cap,
                 std::shared_ptr<read_credit> credit, listener& to);
+  /// What the cap allowed and was not read is others' again.
+  ~socket_reader();
+  socket_reader(const socket_reader&) = delete;
+  socket_reader& operator=(const socket_reader&) = delete;
 
   /// Begins, or goes on when the cap allows it again.
   void read_on();
@@ -48,6 +52,7 @@ public:
 private:
   uv_buf_t buffer();
   void read(ssize_t size, const uv_buf_t& into);
+  void give_back();
 
   tcp_handle& socket_;
   const connection_id id_;

@@ -35,6 +35,7 @@ void socket_writer::flush() {
         = wanted == 0 ? 0 : gate_.take(id_, wanted, from_->waiting());
     const auto bytes = from_->prepare(may);
     gate_.settle(may, bytes);
+    to_.on_prepared();
     if (bytes == 0)
       break;
     if (put(bytes) != progress::done)

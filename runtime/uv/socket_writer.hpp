@@ -21,6 +21,9 @@ public:
     virtual ~listener() = default;
     /// The kernel has so many bytes more.
     virtual void on_sent(std::size_t bytes) = 0;
+    /// The next batch, if there is one, is made and not written yet: what waits
+    /// has become less.
+    virtual void on_prepared() = 0;
     /// Nothing is left to write for now. May destroy the writer.
     virtual void on_all_sent() = 0;
     /// libuv's error. May destroy the writer.

@@ -97,6 +97,13 @@ struct tls_channel::wire {
     return what == BIO_CTRL_FLUSH ? 1 : 0;
   }
 
+  /// Called for each message that OpenSSL has read or written, among others.
+  static void note(int written, int, int type, const void*, std::size_t, SSL*,
+                   void* self) {
+    if (written == 0 && type == SSL3_RT_HANDSHAKE)
+      static_cast<tls_channel*>(self)->hear_late_message();
+  }
+
   static const BIO_METHOD* method() {
     static const std::unique_ptr<BIO_METHOD, void (*)(BIO_METHOD*)> made{
         [] {
@@ -125,6 +132,8 @@ tls_channel::tls_channel(const tls_context& context, side which,
   BIO_set_init(bio, 1);
   SSL_set_bio(ssl_.get(), bio, bio); // Frees it.
   SSL_set_app_data(ssl_.get(), &shown_);
+  SSL_set_msg_callback(ssl_.get(), wire::note);
+  SSL_set_msg_callback_arg(ssl_.get(), this);
   if (which == side::dialler)
     SSL_set_connect_state(ssl_.get());
   else
@@ -174,10 +183,25 @@ tls_channel::portion tls_channel::read(std::uint8_t* into, std::size_t size) {
   ERR_clear_error();
   std::size_t got = 0;
   const auto result = SSL_read_ex(ssl_.get(), into, size, &got);
+  late_bytes_ -= std::min(late_bytes_, got);
   return result == 1 ? portion{verdict::done, got} : failed_or_more(result);
 }
 
+/// The answer to one costs much more than to ask for it.
+void tls_channel::hear_late_message() {
+  if (!shaken_ || failed_)
+    return;
+  late_bytes_ += bytes_per_late_message;
+  if (late_bytes_ <= late_messages * bytes_per_late_message)
+    return;
+  failed_ = true;
+  failure_ = "the other side asks for new keys again and again";
+  fed_size_ = 0; // OpenSSL, which would go on, finds nothing more.
+}
+
 tls_channel::portion tls_channel::failed_or_more(int result) {
+  if (failed_)
+    return {verdict::failed, 0};
   switch (SSL_get_error(ssl_.get(), result)) {
     case SSL_ERROR_WANT_READ:
       return {verdict::more, 0};

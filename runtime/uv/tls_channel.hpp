@@ -34,6 +34,12 @@ constexpr std::size_t record_overhead_bytes = 5 + 1 + 16;
 /// AES-GCM is good for 2^24.5 (section 5.5), a slow line's day.
 constexpr std::uint64_t records_per_key = 1u << 20;
 
+/// Messages of the handshake that may come after it: requests for new keys, as
+/// a rule, which cost their sender 27 bytes. Each so many bytes of frames allow
+/// for one more; an honest peer sends one every 2^20 records.
+constexpr std::size_t late_messages = 32;
+constexpr std::size_t bytes_per_late_message = 32 * 1024;
+
 class tls_channel {
 public:
   enum class side { dialler, acceptor };
@@ -106,6 +112,7 @@ public:
 private:
   struct wire;
 
+  void hear_late_message();
   portion failed_or_more(int result);
   void encrypt(const std::uint8_t* data, std::size_t size);
 
@@ -113,6 +120,8 @@ private:
   certificate_check shown_; ///< By the other side.
   std::unique_ptr<ssl_st, void (*)(ssl_st*)> ssl_;
   std::uint64_t records_ = 0; ///< With the present key.
+  /// For messages of the handshake after it, less what has come since.
+  std::size_t late_bytes_ = 0;
   bool shaken_ = false;
   const std::uint8_t* fed_ = nullptr;
   std::size_t fed_size_ = 0;

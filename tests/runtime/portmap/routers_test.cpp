@@ -110,11 +110,13 @@ struct pmp_router {
         put16(answer, lease == 0 ? 0 : 4000);
         put32(answer, lease);
       }
-      ::sendto(fd, answer.data(), answer.size(), 0,
-               reinterpret_cast<sockaddr*>(&from), size);
+      for (int i = 0; i < (says_twice && asked[1] == 0 ? 2 : 1); ++i)
+        ::sendto(fd, answer.data(), answer.size(), 0,
+                 reinterpret_cast<sockaddr*>(&from), size);
     });
   }
   std::atomic<bool> silent{false};
+  std::atomic<bool> says_twice{false}; ///< Its address.
   std::atomic<unsigned> result{0};
   std::atomic<int> opened{0};
   std::atomic<int> closed{0};
@@ -231,6 +233,16 @@ TEST_CASE("a router that refuses by NAT-PMP, or is silent, is told") {
   CHECK(x.outside.port == 0);
   CHECK_FALSE(x.problem.empty());
   CHECK(std::chrono::steady_clock::now() - begin < 8s);
+}
+
+TEST_CASE("a router that answers a question twice opens a port by NAT-PMP") {
+  pmp_router router;
+  if (!router.socket.is_there())
+    return support::skip("port 5351 of 127.53.51.1 is taken");
+  router.says_twice = true;
+  auto x = make_nat_pmp(pmp_host)->open(7000);
+  CHECK(x.problem == "");
+  CHECK(x.outside == address{"203.0.113.7", 4000});
 }
 
 TEST_CASE("NAT-PMP works in a process that has thousands of open files") {

@@ -173,3 +173,42 @@ TEST_CASE("neighbours have a rate of their own each, and one in common") {
         == limits::prefix_burst - 1000);
   CHECK(all.prefix_rate_of(id(3)).available(start) == limits::prefix_burst);
 }
+
+TEST_CASE("what a prefix has used stays used when its last guest has left") {
+  hub_guests all;
+  all.met(11, id(1), "192.0.1.1");
+  REQUIRE(all.prefix_rate_of(id(1)).available(start) == limits::prefix_burst);
+  all.prefix_rate_of(id(1)).spend(limits::prefix_burst);
+  all.gone(11);
+  all.met(12, id(2), "192.0.1.2");
+  CHECK(all.prefix_rate_of(id(2)).available(start) == 0);
+  CHECK(all.prefix_rate_of(id(2)).available(start + 1s) == limits::prefix_rate);
+}
+
+TEST_CASE("of prefixes without guests the one left first is forgotten") {
+  hub_guests all;
+  const auto others_pass = [&](std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      all.met(100, id(100),
+              "10." + std::to_string(i / 256) + "." + std::to_string(i % 256)
+                  + ".1");
+      all.gone(100);
+    }
+  };
+  const auto left_to = [&](std::uint8_t who) {
+    return all.prefix_rate_of(id(who)).available(start);
+  };
+  all.met(11, id(1), "192.0.1.1");
+  all.met(12, id(2), "192.0.2.1");
+  all.prefix_rate_of(id(1)).spend(1000);
+  all.prefix_rate_of(id(2)).spend(1000);
+  all.gone(11);
+  others_pass(limits::prefixes_left - 1);
+  all.met(11, id(1), "192.0.1.1");
+  CHECK(left_to(1) == limits::prefix_burst - 1000);
+  all.gone(11);
+  others_pass(limits::prefixes_left);
+  all.met(11, id(1), "192.0.1.1");
+  CHECK(left_to(1) == limits::prefix_burst);
+  CHECK(left_to(2) == limits::prefix_burst - 1000); // It has a guest.
+}

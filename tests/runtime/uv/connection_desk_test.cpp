@@ -115,3 +115,17 @@ TEST_CASE("what is said of an unknown connection has no effect") {
   });
   CHECK(a.heard->all().empty());
 }
+
+TEST_CASE("what waited for a dial counts when it is connected, if nothing more "
+          "is sent") {
+  board a{secure()};
+  trap silent;
+  const auto id = a.it.new_id();
+  a.run([&] {
+    a.it.dial(id, a.it.main(), silent.where(), {});
+    constexpr std::size_t each = 40'000;
+    for (std::size_t all = 0; all <= limits::unread_answers_of_all; all += each)
+      a.it.on_posted_frame(id, {std::vector<std::uint8_t>(each), {}});
+  });
+  CHECK(says(a.end_of(id), "does not read its answers"));
+}

@@ -128,3 +128,24 @@ TEST_CASE("more than may wait is told, but for what lies in a few arrays") {
   x.release(x.bytes());
   CHECK(x.push(frame('d', 900), true) == 0);
 }
+
+TEST_CASE("frames without a body are told apart in what waits") {
+  frame_queue x{ample, true};
+  x.push(frame('a'), true);
+  const auto letter = x.letter_bytes();
+  CHECK(letter > 0);
+  CHECK(letter == x.own_bytes());
+  x.push(frame('b', 100), true);
+  CHECK(x.letter_bytes() == letter);
+  CHECK(x.own_bytes() == 2 * letter);
+  x.push(frame('c'), true);
+  x.release(x.front_rest());
+  CHECK(x.letter_bytes() == letter);
+  x.release(x.front_rest());
+  CHECK(x.letter_bytes() == letter);
+  x.release(x.front_rest());
+  CHECK(x.letter_bytes() == 0);
+  x.push(frame('d'), true);
+  x.clear();
+  CHECK(x.letter_bytes() == 0);
+}

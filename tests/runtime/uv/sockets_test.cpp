@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 #include <sys/socket.h>
 
+#include "runtime/strangers/limits.hpp"
 #include "runtime/uv/framed_socket.hpp"
 #include "runtime/uv/listening.hpp"
 #include "tests/runtime/uv/noise.hpp"
@@ -160,6 +161,66 @@ TEST_CASE("a reader stops above its credit and goes on when it is back") {
       REQUIRE(x.uv.run_until([&] { return !x.far->frames.empty(); }));
     }
   }
+}
+
+TEST_CASE("letters that are being written keep nobody from being read") {
+  pair x{true};
+  // A fast line: much is written at once.
+  x.one.sockets.uploads.turns().observe({{1, 1e9, true, 1ms, 1ms}});
+  x.far->wire->hold(true);
+  constexpr std::size_t letters = 8, each = 40'000;
+  static_assert(letters * each > limits::unread_answers);
+  for (std::size_t i = 0; i < letters; ++i)
+    x.near->wire->push({std::vector<std::uint8_t>(each, 9), {}});
+  x.near->wire->flush();
+  REQUIRE(x.near->wire->under_way() > 0); // More than the kernel takes.
+  x.far->wire->push(frame_of(0, 7));
+  x.far->wire->flush();
+  CHECK(x.uv.run_until([&] { return x.near->frames.size() == 1; }));
+  x.far->wire->hold(false);
+  CHECK(x.uv.run_until([&] { return x.far->frames.size() == letters; }));
+}
+
+TEST_CASE("what a reader may read under a cap and does not is others' again") {
+  test_loop uv;
+  struct nobody : socket_reader::listener {
+    frame_reader::window room() override {
+      return {nullptr, 0};
+    }
+    bool on_bytes(const std::uint8_t*, std::size_t) override {
+      return false;
+    }
+    void on_taken() override {
+    }
+    void on_read_end(int) override {
+    }
+  } to;
+  const auto credit = std::make_shared<read_credit>(1, 0, [] {});
+  rate_gate gate{&uv.uv, 1000, [](connection_id) {}};
+  std::vector<int> far_ends;
+  std::vector<tcp_socket> sockets;
+  std::vector<std::unique_ptr<socket_reader>> drained;
+  // Many times what the gate gives at once.
+  for (connection_id id = 1; id <= 100; ++id) {
+    int ends[2];
+    REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) == 0);
+    far_ends.push_back(ends[1]);
+    sockets.push_back(make_tcp_socket(&uv.uv, nullptr));
+    REQUIRE(uv_tcp_open(&sockets.back()->tcp, ends[0]) == 0);
+    auto x = std::make_unique<socket_reader>(*sockets.back(), id, gate, credit,
+                                             to);
+    x->read_on();
+    if (id % 2 == 0)
+      continue; // It ends.
+    x->drain();
+    drained.push_back(std::move(x));
+  }
+  CHECK(gate.take(1000, gate.portion()) == gate.portion());
+  gate.stop();
+  drained.clear();
+  sockets.clear();
+  for (int end : far_ends)
+    close(end);
 }
 
 TEST_CASE("caps bound what passes") {

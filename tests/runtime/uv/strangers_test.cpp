@@ -133,6 +133,30 @@ TEST_CASE("bodies that wait keep no words of the other side away") {
   CHECK(client.heard->wait_for_frames(there, 1));
 }
 
+TEST_CASE("two that send each other many small bodies read each other") {
+  node one{make_uv_transport(secure()), false};
+  node other{make_uv_transport(secure()), false};
+  const auto there = one.net->dial(*other.net->listen(anywhere));
+  REQUIRE(one.heard->wait_for_open(there));
+  const auto here = other.heard->wait_for_accepted();
+  REQUIRE(here != 0);
+  const std::pair<node*, connection_id> ends[]{{&one, there}, {&other, here}};
+  for (auto [x, id] : ends)
+    x->net->hold(id, true);
+  // Far more than sockets hold.
+  constexpr std::size_t frames = 80'000;
+  const auto body = body_of(200, 1);
+  for (auto [x, id] : ends)
+    for (std::uint32_t i = 0; i < frames; ++i)
+      x->net->send(id, {head_of(i), body});
+  for (auto [x, id] : ends)
+    REQUIRE(x->net->listen(anywhere)); // They are queued.
+  for (auto [x, id] : ends)
+    x->net->hold(id, false);
+  for (auto [x, id] : ends)
+    CHECK(x->heard->wait_for_frames(id, frames));
+}
+
 TEST_CASE("who works with this peer is read, whatever waits for it") {
   node server{make_uv_transport(insecure())};
   const auto where = *server.net->listen(anywhere);

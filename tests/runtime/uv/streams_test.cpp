@@ -227,4 +227,5 @@ TEST_CASE("answers that nobody takes are not piled up") {
   bytes more = noise(300'000, 1); // What TLS would say by itself.
   x.near.tls->write(more.data(), more.size());
   CHECK(waits());
+  CHECK(x.near.out.own_bytes() > 500'000); // The batch counts, and they.
 }

@@ -220,6 +220,39 @@ TEST_CASE("requests for our key are answered, each at most once") {
   });
 }
 
+TEST_CASE("a peer that asks for new keys again and again is not listened to") {
+  const auto ask = [](pair& x, std::size_t times) {
+    for (std::size_t i = 0; i < times; ++i) {
+      SSL_key_update(x.them.ssl.get(), SSL_KEY_UPDATE_REQUESTED);
+      x.them.write({1});
+    }
+    return x.read(x.them.take_output());
+  };
+  with_all([&](pair& x) {
+    // Two tickets may have come before.
+    CHECK(ask(x, late_messages - 2) == bytes(late_messages - 2, 1));
+    CHECK(x.last == verdict::more);
+    x.output();
+    CHECK(ask(x, 1000).size() <= 2);
+    CHECK(x.last == verdict::failed);
+    CHECK(x.us.failure() == "the other side asks for new keys again and again");
+    // Only those before were answered.
+    CHECK(x.us.output_size() <= 3 * (5 + record_overhead_bytes));
+  });
+}
+
+TEST_CASE("a peer that asks for new keys and sends much is listened to") {
+  with_all([](pair& x) {
+    const auto part = noise(bytes_per_late_message, 1);
+    for (std::size_t i = 0; i < 3 * late_messages; ++i) {
+      SSL_key_update(x.them.ssl.get(), SSL_KEY_UPDATE_NOT_REQUESTED);
+      x.them.write(part);
+      REQUIRE(x.read(x.them.take_output()) == part);
+    }
+    CHECK(x.last == verdict::more);
+  });
+}
+
 TEST_CASE("a goodbye is understood both ways") {
   with_all([](pair& x) {
     x.us.say_goodbye();
