@@ -102,7 +102,7 @@ inline void check(rules& must, const progress_report& x) {
   must.real(x.samples_per_second, "the speed");
   must.real(x.upload_bytes_per_second, "the upload bandwidth");
   must.real(x.download_bytes_per_second, "the download bandwidth");
-  must.real(x.loss, "the loss");
+  must.loss(x.loss);
   must.hold(x.contributes || x.sponsor.empty(),
             "a peer that does not contribute has a sponsor");
   must.hold(x.contributors <= max_contributors,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -32,6 +33,12 @@ public:
   void text(const std::string& x, std::size_t limit, const char* what) {
     name_rule(x.size() <= limit, what, " is too long");
     name_rule(x.size() > limit || is_text(x), what, " is not plain text");
+  }
+
+  /// A loss, or a sum of losses: from -`max_real` on.
+  void loss(double x) {
+    name_rule(std::abs(x) <= max_real, "the loss",
+              " is not a number from -1e18 to 1e18");
   }
 
   /// A number from 0 to `max_real`.

@@ -20,7 +20,7 @@ namespace potluck::checks {
 template <class T>
 void contribution(rules& must, const T& x) {
   must.hold(x.samples <= max_samples, "there are too many samples");
-  must.real(x.loss_sum, "the loss");
+  must.loss(x.loss_sum);
   must.real(x.upload_bytes_per_second, "the upload bandwidth");
   must.real(x.download_bytes_per_second, "the download bandwidth");
   must.pairs(x.slow_pairs);
@@ -254,7 +254,7 @@ inline void check(rules& must, const contribution_part& x) {
   must.hold(x.samples > 0, "there are no samples");
   must.hold(x.samples <= max_samples, "there are too many samples");
   must.known(x.packing);
-  must.real(x.loss_sum, "the loss");
+  must.loss(x.loss_sum);
 }
 
 inline void check(rules& must, const contribution_answer& x) {

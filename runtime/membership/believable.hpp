@@ -24,7 +24,7 @@ inline bool report(const progress_report& x) {
          && within(x.samples_per_second, most_samples_per_second)
          && within(x.upload_bytes_per_second, most_bytes_per_second)
          && within(x.download_bytes_per_second, most_bytes_per_second)
-         && within(x.loss, most_loss)
+         && within(std::abs(x.loss), most_loss)
          && x.history_samples <= most_history_samples;
 }
 

@@ -85,8 +85,7 @@ void sample_account::ended(const batch_done& x, bool expected) {
   if (!expected || x.number == void_number_)
     return;
   auto& where = aside_ ? newer_ : counted_;
-  where.samples += x.result.samples;
-  where.loss_sum += x.result.loss_sum;
+  where.add({x.result.samples, x.result.loss_sum});
   next_sample_ += x.result.samples;
   if (x.result.samples == 0 || !(x.seconds > 0))
     return;

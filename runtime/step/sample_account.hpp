@@ -8,9 +8,11 @@
 /// Pure. It does not know stages, groups or others.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
+#include "messages/limits.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/step/actions.hpp"
 #include "runtime/step/facts.hpp"
@@ -40,7 +42,12 @@ public:
   };
   struct count {
     std::uint64_t samples = 0;
-    double loss_sum = 0;
+    double loss_sum = 0; ///< Within what messages can say.
+
+    void add(const count& x) {
+      samples += x.samples;
+      loss_sum = std::clamp(loss_sum + x.loss_sum, -max_real, max_real);
+    }
   };
 
   explicit sample_account(settings how);
@@ -107,8 +114,7 @@ public:
 
   /// A contributor's gradient is added to what is counted.
   void take_in(const count& other) {
-    counted_.samples += other.samples;
-    counted_.loss_sum += other.loss_sum;
+    counted_.add(other);
   }
   /// What was counted is somebody else's from here on, or nobody's.
   count give_away();

@@ -47,12 +47,21 @@ void accepted(const std::function<void(T&)>& change) {
 constexpr auto infinity = std::numeric_limits<double>::infinity();
 constexpr auto not_a_number = std::numeric_limits<double>::quiet_NaN();
 
-/// Applies each value that no rate or loss may have.
+/// Applies each value that no rate may have.
 template <class T>
 void real_refused(double T::*field) {
   for (double bad : {-1.0, infinity, -infinity, not_a_number, 2e18})
     refused<T>([&](T& x) { x.*field = bad; });
   accepted<T>([&](T& x) { x.*field = 0; });
+}
+
+/// Likewise of losses: some are logarithms of densities, or rewards.
+template <class T>
+void loss_refused(double T::*field) {
+  for (double bad : {infinity, -infinity, not_a_number, 2e18, -2e18})
+    refused<T>([&](T& x) { x.*field = bad; });
+  for (double good : {0.0, -0.5, -1e18})
+    accepted<T>([&](T& x) { x.*field = good; });
 }
 
 template <class T>
@@ -167,7 +176,7 @@ TEST_CASE("a progress report holds sane numbers") {
   real_refused(&progress_report::samples_per_second);
   real_refused(&progress_report::upload_bytes_per_second);
   real_refused(&progress_report::download_bytes_per_second);
-  real_refused(&progress_report::loss);
+  loss_refused(&progress_report::loss);
   refused<progress_report>(
       [](auto& x) { x.contributors = max_contributors + 1; });
   refused<progress_report>([](auto& x) { x.members = max_members + 1; });
@@ -193,7 +202,7 @@ TEST_CASE("a contribution is asked for, handed over whole, and answered") {
   unnamed = sample<contribution_request>();
   unnamed.better.id = {};
   CHECK_FALSE(problem_with(message{unnamed}, 0).empty());
-  real_refused(&contribution_part::loss_sum);
+  loss_refused(&contribution_part::loss_sum);
   message part = sample<contribution_part>();
   CHECK_FALSE(problem_with(part, 0).empty());
   CHECK_FALSE(problem_with(part, 1201).empty());
@@ -343,7 +352,7 @@ TEST_CASE("invitations and answers name their group") {
   refused<group_invite>([](auto& x) { x.step = max_step + 1; });
   refused<group_answer>([](auto& x) { x.samples = max_samples + 1; });
   accepted<group_answer>([](auto& x) { x.samples = 0; });
-  real_refused(&group_answer::loss_sum);
+  loss_refused(&group_answer::loss_sum);
   real_refused(&group_answer::upload_bytes_per_second);
   real_refused(&group_answer::download_bytes_per_second);
 }
@@ -374,8 +383,9 @@ TEST_CASE("a contract lists each member once, and a plan can follow from it") {
   bad([](auto& c) { c.least_samples = 0; });
   bad([](auto& c) { c.least_samples = 11; });
   accepted<group_start>([](auto& x) { x.contract.least_samples = 10; });
-  for (double x : {-1.0, infinity, not_a_number, 2e18}) {
+  for (double x : {infinity, not_a_number, 2e18, -2e18})
     bad([&](auto& c) { c.members[0].loss_sum = x; });
+  for (double x : {-1.0, infinity, not_a_number, 2e18}) {
     bad([&](auto& c) { c.members[0].upload_bytes_per_second = x; });
     bad([&](auto& c) { c.members[0].download_bytes_per_second = x; });
   }

@@ -150,6 +150,21 @@ TEST_CASE("samples are counted in one place only") {
   CHECK(x.counted().samples == 0);
 }
 
+TEST_CASE("losses may be negative, and stay within what messages can say") {
+  sample_account x{usual()};
+  const auto asked = x.next(0, any, 500ms);
+  REQUIRE(asked);
+  batch_done done;
+  done.number = asked->number;
+  done.result = {asked->request.samples, -0.5 * asked->request.samples};
+  x.ended(done, true);
+  CHECK(x.mean_loss() == -0.5);
+  x.take_in({1, 3e18});
+  CHECK(x.counted().loss_sum == max_real);
+  x.take_in({1, -9e18});
+  CHECK(x.counted().loss_sum == -max_real);
+}
+
 TEST_CASE("a gradient that is dropped takes the batch under way with it") {
   sample_account x{usual()};
   auto asked = x.next(0, any, 500ms);
