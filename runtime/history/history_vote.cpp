@@ -155,6 +155,10 @@ outvoted(const std::vector<ballot>& all, const progress_report& own,
   for (auto& x : all)
     here.insert(x.report->id);
   for (auto& rivals : pools_of(all)) {
+    // Strangers may announce thousands of states, and none has a say.
+    if (std::none_of(rivals.begin(), rivals.end(),
+                     [&](auto& x) { return electors.has(x.report->id); }))
+      continue;
     const auto is_rival = [&](const peer_id& id) {
       return std::any_of(rivals.begin(), rivals.end(),
                          [&](auto& x) { return x.report->id == id; });
