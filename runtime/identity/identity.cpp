@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
 #include <sys/file.h>
@@ -48,13 +49,42 @@ expected<std::string> read_short(const std::string& path, int fd) {
   return text;
 }
 
-expected<key_pair> make_key(const std::string& path) {
-  auto key = key_pair::generate();
-  auto text = key.pem();
-  auto written = replace_file(path, {{text.data(), text.size()}}, 0600);
-  if (!written)
-    return failure{written.error()};
-  return key;
+bool write_short(int fd, const std::string& text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const auto count = ::write(fd, text.data() + at, text.size() - at);
+    if (count < 0 && errno != EINTR)
+      return false;
+    if (count > 0)
+      at += static_cast<std::size_t>(count);
+  }
+  return true;
+}
+
+/// Unless the name is taken. Some file systems know no links: there the last of
+/// several processes wins.
+bool give_name(const std::string& own, const std::string& path) {
+  if (::link(own.c_str(), path.c_str()) == 0 || errno == EEXIST)
+    return true;
+  return (errno == EPERM || errno == EOPNOTSUPP)
+         && ::rename(own.c_str(), path.c_str()) == 0;
+}
+
+/// The key gets its name once it is whole, unless another process has made one
+/// meanwhile: that one counts.
+expected<bool> make_key(const std::string& path) {
+  auto own = path + ".XXXXXX";
+  file_descriptor file(::mkostemp(own.data(), O_CLOEXEC)); // Mode 0600.
+  if (!file)
+    return file_failure("make", path);
+  const bool made = write_short(file.get(), key_pair::generate().pem())
+                    && ::fsync(file.get()) == 0 && give_name(own, path);
+  auto problem = file_failure("make", path);
+  ::unlink(own.c_str());
+  if (!made)
+    return problem;
+  if (!sync_directory_of(path))
+    return file_failure("make durable", path);
+  return true;
 }
 
 /// Nothing when only the owner may read or write the open file.
@@ -105,10 +135,13 @@ expected<key_pair> identity::key_in(const std::string& directory,
     return failure{made.error()};
   const std::string path = directory + "/" + name;
   file_descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file && errno != ENOENT)
-    return file_failure("read", path);
+  if (!file && errno == ENOENT) {
+    if (auto key = make_key(path); !key)
+      return failure{key.error()};
+    file = file_descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  }
   if (!file)
-    return make_key(path);
+    return file_failure("read", path);
   auto text = read_short(path, file.get());
   if (!text)
     return failure{text.error()};

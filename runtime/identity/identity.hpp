@@ -23,7 +23,8 @@ public:
   static expected<identity> open(const std::string& directory);
 
   /// A key of this user in the same directory, which no lock guards: its file
-  /// is called `name`, and made when it is missing. Fails likewise.
+  /// is called `name`, and made when it is missing. Of several processes that
+  /// find none, all get the same. Fails likewise.
   static expected<key_pair> key_in(const std::string& directory,
                                    const std::string& name);
 

@@ -93,7 +93,8 @@ private:
   bool is_direct_ = false;
 };
 
-/// A rename lasts once its directory is on the disk.
+} // namespace
+
 bool sync_directory_of(const std::string& path) {
   auto slash = path.rfind('/');
   std::string directory = slash == std::string::npos ? "."
@@ -102,8 +103,6 @@ bool sync_directory_of(const std::string& path) {
   file_descriptor fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY));
   return fd && ::fsync(fd.get()) == 0;
 }
-
-} // namespace
 
 failure file_failure(const std::string& what, const std::string& path) {
   return {"cannot " + what + " " + path + ": " + std::strerror(errno)};

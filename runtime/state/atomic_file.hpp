@@ -22,6 +22,10 @@ expected<bool> replace_file(const std::string& path,
 /// touched, and the disk may be full later.
 expected<bool> try_file(const std::string& path);
 
+/// Makes names durable in the directory that `path` is in: a rename or a link
+/// lasts once its directory is on the disk. False with errno set.
+bool sync_directory_of(const std::string& path);
+
 /// "cannot WHAT PATH: REASON" for the current errno.
 failure file_failure(const std::string& what, const std::string& path);
 

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/numbers.hpp"
+#include "runtime/state/atomic_file.hpp"
 #include "runtime/state/checkpoint.hpp"
 
 namespace potluck {
@@ -20,9 +22,11 @@ digest digest_held(const training_state& state) {
   return state.recent.empty() ? digest_of_state(state) : state.recent.front();
 }
 
-bool is_number(const std::string& text) {
-  return !text.empty()
-         && text.find_first_not_of("0123456789") == std::string::npos;
+/// A file that somebody else put there is none of ours.
+bool is_checkpoint(const std::string& file, const std::string& run,
+                   std::uint64_t step) {
+  const auto what = read_checkpoint_summary(file);
+  return what && what->charter.settings().run == run && what->step == step;
 }
 
 } // namespace
@@ -31,9 +35,32 @@ void checkpoint_files::resumes(const std::string& file,
                                const training_state& state) {
   struct stat there {};
   if (::stat(file.c_str(), &there) == 0)
-    resumed_ = file_number{there.st_dev, there.st_ino};
-  if (is_resumed(at_.path))
+    pinned_ = file_number{there.st_dev, there.st_ino};
+  if (is_pinned(at_.path))
     done_ = digest_held(state);
+}
+
+expected<checkpoint_files::left_behind>
+checkpoint_files::spare(const std::string& run) {
+  const auto there = read_checkpoint_summary(at_.path);
+  if (!there || there->charter.settings().run != run || there->step == 0)
+    return left_behind{};
+  const auto name = older_name(there->step);
+  std::error_code problem;
+  if (!fs::equivalent(at_.path, name, problem)) {
+    if (fs::exists(name, problem) && !is_checkpoint(name, run, there->step))
+      return failure{"cannot rename " + at_.path + ": " + name
+                     + " is something else"};
+    ::unlink(name.c_str());
+    if (::link(at_.path.c_str(), name.c_str()) != 0
+        && ::rename(at_.path.c_str(), name.c_str()) != 0)
+      return file_failure("rename", at_.path);
+  }
+  struct stat spared {};
+  if (::stat(name.c_str(), &spared) != 0)
+    return file_failure("look at", name);
+  pinned_ = file_number{spared.st_dev, spared.st_ino};
+  return left_behind{name, there->step};
 }
 
 void checkpoint_files::begin(const charter& agreed) {
@@ -41,20 +68,25 @@ void checkpoint_files::begin(const charter& agreed) {
   agreed_ = std::make_shared<const charter>(agreed);
 }
 
-bool checkpoint_files::is_resumed(const std::string& file) const {
+bool checkpoint_files::is_pinned(const std::string& file) const {
   struct stat there {};
-  return resumed_ && ::stat(file.c_str(), &there) == 0
-         && there.st_dev == resumed_->device && there.st_ino == resumed_->inode;
+  return pinned_ && ::stat(file.c_str(), &there) == 0
+         && there.st_dev == pinned_->device && there.st_ino == pinned_->inode;
+}
+
+std::string checkpoint_files::older_name(std::uint64_t step) const {
+  return at_.path + "." + std::to_string(step);
 }
 
 void checkpoint_files::keep_newest(std::uint64_t next_step) const {
-  if (at_.keep < 2 && !is_resumed(at_.path))
-    return;
   const auto there = read_checkpoint_summary(at_.path);
   if (!there || there->step == next_step)
     return;
-  const auto older = at_.path + "." + std::to_string(there->step);
-  if (is_resumed(older))
+  const bool ahead = there->step > std::max(farthest_, next_step);
+  if (at_.keep < 2 && !is_pinned(at_.path) && !ahead)
+    return;
+  const auto older = older_name(there->step);
+  if (is_pinned(older))
     return;
   ::unlink(older.c_str());
   static_cast<void>(::link(at_.path.c_str(), older.c_str()));
@@ -73,21 +105,20 @@ void checkpoint_files::remove_oldest(const std::string& run) const {
   for (fs::directory_iterator i{path.parent_path(), problem}, end;
        !problem && i != end; i.increment(problem)) {
     const auto name = i->path().filename().string();
-    if (name.compare(0, beginning.size(), beginning) != 0
-        || !is_number(name.substr(beginning.size())))
+    if (name.compare(0, beginning.size(), beginning) != 0)
       continue;
-    // A file that somebody else put there is none of ours.
-    const auto what = read_checkpoint_summary(i->path());
+    std::uint64_t step = 0;
     std::error_code unknown;
-    if (what && what->charter.settings().run == run
-        && beginning + std::to_string(what->step) == name)
-      older.push_back({i->last_write_time(unknown), what->step, i->path()});
+    if (read_number(name.substr(beginning.size()), step)
+        && beginning + std::to_string(step) == name
+        && is_checkpoint(i->path(), run, step))
+      older.push_back({i->last_write_time(unknown), step, i->path()});
   }
   std::sort(older.begin(), older.end(), [](auto& x, auto& y) {
     return std::tie(x.written, x.step) > std::tie(y.written, y.step);
   });
   for (std::size_t i = at_.keep - 1; i < older.size(); ++i)
-    if (!is_resumed(older[i].path))
+    if (older[i].step <= farthest_ && !is_pinned(older[i].path))
       fs::remove(older[i].path, problem);
 }
 
@@ -110,11 +141,12 @@ checkpoint_files::outcome checkpoint_files::save(const training_state& state) {
   // Training has gone on since the state was taken.
   while (!history.empty() && history.back().step > state.step)
     history.pop_back();
-  const bool has_older = at_.keep > 1 || resumed_;
+  const bool has_older = at_.keep > 1 || pinned_;
   if (has_older)
     keep_newest(state.step);
   auto saved = save_checkpoint(at_.path, *agreed, state, *at_.where, history);
   if (saved) {
+    farthest_ = std::max(farthest_, state.step);
     if (has_older)
       remove_oldest(agreed->settings().run);
     return result;

@@ -4,6 +4,10 @@
 /// At every moment PATH is a whole file: an older one gets its second name (a
 /// hard link) before PATH is replaced. Where the file system has none, the
 /// newest alone is kept. Blocking and thread-safe: one writes at a time.
+///
+/// What an earlier start of the peer left counts as any older file once a later
+/// step was written here, as is usual: others have the run's state. Until then
+/// it stays, since this start may have begun anew.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "messages/expected.hpp"
 #include "messages/history.hpp"
 #include "messages/ids.hpp"
 #include "runtime/ports/disk.hpp"
@@ -49,6 +54,18 @@ public:
   /// need not be written. Before all else.
   void resumes(const std::string& file, const training_state& state);
 
+  /// What an earlier start of the peer left.
+  struct left_behind {
+    std::string path; ///< Empty: nothing.
+    std::uint64_t step = 0;
+  };
+
+  /// Training goes on from no file. If PATH holds a later step than the first
+  /// of this run, that file is PATH.STEP from now on, and is never removed; it
+  /// takes the place of an older one of that step. Fails with a sentence where
+  /// it cannot get that name. Before all else.
+  expected<left_behind> spare(const std::string& run);
+
   /// What the checkpoints are of.
   void begin(const charter& agreed);
 
@@ -72,15 +89,17 @@ private:
     std::uint64_t inode = 0;
   };
 
-  bool is_resumed(const std::string& file) const;
+  bool is_pinned(const std::string& file) const;
+  std::string older_name(std::uint64_t step) const;
   /// Gives PATH its second name; without effect where that cannot be.
   void keep_newest(std::uint64_t next_step) const;
   void remove_oldest(const std::string& run) const;
 
   const places at_;
-  std::mutex writing_;                 ///< Held while files are written.
-  std::optional<file_number> resumed_; ///< Set before anybody else is here.
-  mutable std::mutex mutex_;           ///< Of what follows.
+  std::mutex writing_;                ///< Held while files are written.
+  std::uint64_t farthest_ = 0;        ///< Of the steps that were written here.
+  std::optional<file_number> pinned_; ///< Never removed; set before all else.
+  mutable std::mutex mutex_;          ///< Of what follows.
   std::shared_ptr<const charter> agreed_;
   digest done_;    ///< Of the state that was written, or tried, or resumed.
   digest allowed_; ///< Of the newest that may be saved.

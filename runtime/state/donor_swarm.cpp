@@ -207,7 +207,8 @@ mean_course::view donor_swarm::behind(std::uint64_t step) const {
 
 bool donor_swarm::has_too_many_means() const {
   const auto count = download_.means_known();
-  return count * values_ * sizeof(float) > most_.mean_bytes
+  return (count > limits::means_of_a_state
+          && count * values_ * sizeof(float) > most_.mean_bytes)
          || count > most_.means;
 }
 

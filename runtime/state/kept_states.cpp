@@ -58,15 +58,23 @@ expected<bool> kept_states::keep(const charter& agreed,
   auto saved = save_checkpoint(path_of(state.step, now), agreed, state);
   if (!saved)
     return saved;
-  // What lies behind this state counts no more, nor does another one of its
-  // step; of the others the newest stay.
+  // Another one of its step counts no more; of the others the newest stay.
   std::size_t kept = 1;
+  std::size_t ahead = 0;
   for (auto i = others.rbegin(); i != others.rend(); ++i) {
     const auto& [step, its] = *i;
-    if (step == state.step ? its != now : step > state.step || ++kept > most_)
+    if (step == state.step ? its != now
+                           : ++(step > state.step ? ahead : kept) > most_)
       fs::remove(path_of(step, its), problem);
   }
   return true;
+}
+
+void kept_states::give_up_after(std::uint64_t step) const {
+  std::error_code ignored;
+  for (const auto& [its, state] : all())
+    if (its > step)
+      fs::remove(path_of(its, state), ignored);
 }
 
 expected<training_state> kept_states::find(std::uint64_t step,

@@ -23,9 +23,14 @@ public:
       : folder_(std::move(folder)), most_(most) {
   }
 
-  /// Those behind its step, of a history that was given up, go, and so do the
-  /// oldest of too many. Fails with a sentence.
+  /// The oldest of too many go. Those of later steps, which an earlier start of
+  /// the peer left, are counted apart until the run has got there: this start
+  /// may have begun anew. Fails with a sentence.
   expected<bool> keep(const charter& agreed, const training_state& state) const;
+
+  /// The run went back to this step: what lies behind it, of a history that was
+  /// given up, goes.
+  void give_up_after(std::uint64_t step) const;
 
   /// The state after this step, if it is here and is this one; fails with a
   /// sentence where it is not.

@@ -76,8 +76,9 @@ constexpr std::uint64_t steps_ahead = 1024;
 constexpr std::size_t means_kept = 4;
 constexpr std::uint64_t means_kept_bytes = std::uint64_t{16} << 20;
 /// Means kept for joiners under way, in bytes and steps: a model of 12 million
-/// parameters for 22 steps, one of 100,000 for 2,700. Who needs older ones
-/// starts again at a newer version.
+/// parameters for 22 steps, one of 100,000 for 2,700; however large it is, one
+/// more than `means_of_a_state`. Who needs older ones starts again at a newer
+/// version.
 constexpr std::uint64_t journal_bytes = std::uint64_t{1} << 30;
 constexpr std::size_t journal_steps = 4096;
 /// Means that a joiner holds before its state is complete. Beyond, it starts

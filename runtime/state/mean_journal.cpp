@@ -1,5 +1,6 @@
 #include "runtime/state/mean_journal.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace potluck {
@@ -46,13 +47,16 @@ void mean_journal::keep_after(std::optional<std::uint64_t> step) {
 }
 
 bool mean_journal::is_kept(const passed_mean& oldest) const {
-  if (bytes_ > most_.bytes || means_.size() > most_.means)
+  if (means_.size() == 1 && !oldest.lone)
+    return true;
+  // However large a model is, as many as whoever fetches its state can miss.
+  const auto most = std::max(most_.bytes,
+                             (limits::means_of_a_state + 1) * bytes_of(oldest));
+  if (bytes_ > most || means_.size() > most_.means)
     return false;
   if (needed_after_ && oldest.step > *needed_after_)
     return true;
-  return means_.size() <= most_.idle_means
-         && (bytes_ <= most_.idle_bytes
-             || (means_.size() == 1 && !oldest.lone));
+  return means_.size() <= most_.idle_means && bytes_ <= most_.idle_bytes;
 }
 
 void mean_journal::shrink() {

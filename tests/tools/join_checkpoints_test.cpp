@@ -92,26 +92,88 @@ TEST_CASE("what is no checkpoint is not resumed") {
 TEST_CASE("checkpoints lie with the identity, or where they are told to") {
   support::temporary_directory home;
   peer_config config;
-  REQUIRE(place_checkpoints(read({}).config, home.path(), "poems", config));
+  notice_board notices;
+  REQUIRE(place_checkpoints(read({}).config, home.path(), "poems", config,
+                            notices));
   REQUIRE(config.checkpoints);
   CHECK(config.checkpoints->path() == home / "poems.checkpoint");
   REQUIRE(place_checkpoints(read({"--checkpoint", home / "mine"}).config,
-                            home.path(), "poems", config));
+                            home.path(), "poems", config, notices));
   CHECK(config.checkpoints->path() == home / "mine");
+  CHECK(notices.take().empty());
 }
 
-TEST_CASE("without an identity's folder and a name none are written") {
+TEST_CASE("the progress of an earlier start is spared and named, unless it is "
+          "gone on with") {
+  resumer x{3};
+  auto& config = x.config;
+  auto& notices = x.notices;
+  const auto own = x.where / "poems.checkpoint";
+  std::filesystem::rename(x.file, own);
+  x.file = own;
+  const auto place = [&](std::vector<std::string> words) {
+    words.insert(words.end(), {"--checkpoint-keep", "1"});
+    REQUIRE(place_checkpoints(read(words).config, x.where.path(), "poems",
+                              config, notices));
+    config.checkpoints->begin(x.trial);
+  };
+  SUBCASE("begun anew") {
+    config.run = x.trial.settings().run;
+    place({});
+    CHECK(notices.take()
+          == std::vector<std::string>{
+              own
+              + ".3 holds step 3 of this run, and stays; if nobody else holds "
+                "a later one, --resume "
+              + own + ".3 goes on with it."});
+    training_state other;
+    other.step = 1;
+    other.parameters = other.first_moment = other.second_moment = {1, 2, 3, 4};
+    REQUIRE(config.checkpoints->save(other).problem == "");
+    const auto spared = load_checkpoint(own + ".3");
+    REQUIRE_MESSAGE(spared, spared.error());
+    CHECK(spared->state.step == 3);
+    CHECK(load_checkpoint(own)->state.step == 1);
+  }
+  SUBCASE("gone on with") {
+    REQUIRE(x.resumes({}).empty());
+    place({"--resume", own});
+    CHECK(notices.take().empty());
+  }
+  SUBCASE("of another run") {
+    config.run = "another";
+    place({});
+    CHECK(notices.take().empty());
+  }
+  SUBCASE("in the way of whose name something else is") {
+    config.run = x.trial.settings().run;
+    std::filesystem::create_directory(own + ".3");
+    auto placed = place_checkpoints(read({}).config, x.where.path(), "poems",
+                                    config, notices);
+    REQUIRE_FALSE(placed);
+    CHECK(contains(placed.error(), "move one of them away"));
+  }
+}
+
+TEST_CASE("without an identity's folder and a name none are written, and that "
+          "is said") {
   peer_config config;
-  REQUIRE(place_checkpoints(read({}).config, "", "poems", config));
+  notice_board notices;
+  REQUIRE(place_checkpoints(read({}).config, "", "poems", config, notices));
   CHECK(config.checkpoints == nullptr);
+  const auto said = notices.take();
+  REQUIRE(said.size() == 1);
+  CHECK(contains(said[0], "No checkpoint is written: "));
+  CHECK(contains(said[0], "name a file with --checkpoint."));
 }
 
 TEST_CASE("that a checkpoint cannot be written is said before hours are lost") {
   support::temporary_directory home;
   peer_config config;
+  notice_board notices;
   auto placed = place_checkpoints(
       read({"--checkpoint", home / "no such folder/mine"}).config, home.path(),
-      "poems", config);
+      "poems", config, notices);
   REQUIRE_FALSE(placed);
   CHECK(contains(placed.error(), "--checkpoint: "));
 }

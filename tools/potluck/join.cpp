@@ -251,7 +251,8 @@ int run_join(cli::command_line& options, const std::string&) {
     config.kept_states_folder = who->directory + "/" + file + ".states";
   }
   if (config.role == role::trainer) {
-    auto kept = place_checkpoints(options, who->directory, file, config);
+    auto kept
+        = place_checkpoints(options, who->directory, file, config, *notices);
     if (!kept)
       return complain(kept.error());
   }

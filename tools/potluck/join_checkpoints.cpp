@@ -54,8 +54,9 @@ std::vector<cli::option_spec> checkpoint_options() {
        "this peer leaves.",
        "STEPS", cli::at_least(0)},
       {"checkpoint-keep", option_kind::integer, "3",
-       "Keep the newest so many: older ones are FILE.STEP; the one that was "
-       "resumed is not removed.",
+       "Keep the newest so many: older ones are FILE.STEP; neither the one "
+       "that was resumed is removed, nor, without --resume, the last one of "
+       "an earlier start.",
        "NUMBER", cli::between(1, 1000)},
       {"resume", option_kind::text, "",
        "Continue from this checkpoint; a trial that is over, with more "
@@ -116,7 +117,8 @@ expected<bool> take_first_state(const std::string& directory,
 
 expected<bool> place_checkpoints(const cli::command_line& options,
                                  const std::string& directory,
-                                 const std::string& file, peer_config& config) {
+                                 const std::string& file, peer_config& config,
+                                 notice_board& notices) {
   const auto own
       = directory.empty() ? "" : directory + "/" + file + ".checkpoint";
   const auto asked = options.text("checkpoint");
@@ -124,8 +126,11 @@ expected<bool> place_checkpoints(const cli::command_line& options,
   at.path = asked.empty() ? own : asked;
   if (at.path != own)
     at.fallback = own;
-  if (at.path.empty())
+  if (at.path.empty()) {
+    notices.post("No checkpoint is written: a temporary identity has no "
+                 "folder for it; name a file with --checkpoint.");
     return true;
+  }
   at.keep = static_cast<std::size_t>(options.integer("checkpoint-keep"));
   auto tried = try_file(at.path);
   if (!tried)
@@ -133,8 +138,19 @@ expected<bool> place_checkpoints(const cli::command_line& options,
                    + "; name a file in a folder that exists, that you may "
                      "write to, and that has room."};
   config.checkpoints = std::make_shared<checkpoint_files>(std::move(at));
-  if (options.given("resume"))
+  if (options.given("resume")) {
     config.checkpoints->resumes(options.text("resume"), *config.state);
+    return true;
+  }
+  const auto left = config.checkpoints->spare(config.run);
+  if (!left)
+    return failure{"--checkpoint: " + left.error()
+                   + "; move one of them away, or name another file."};
+  if (!left->path.empty())
+    notices.post(left->path + " holds step " + std::to_string(left->step)
+                 + " of this run, and stays; if nobody else holds a later one, "
+                   "--resume "
+                 + left->path + " goes on with it.");
   return true;
 }
 

@@ -29,10 +29,13 @@ expected<bool> take_first_state(const std::string& directory,
                                 peer_config& config);
 
 /// Says where checkpoints go. Hours of computing may be in one, so that they
-/// can be written there is tried now.
+/// can be written there is tried now; where none will be, that is posted. What
+/// an earlier start of the peer left there, and --resume does not name, is
+/// spared and posted.
 /// @param file Their usual name, without its ending.
 expected<bool> place_checkpoints(const cli::command_line& options,
                                  const std::string& directory,
-                                 const std::string& file, peer_config& config);
+                                 const std::string& file, peer_config& config,
+                                 notice_board& notices);
 
 } // namespace potluck::tools

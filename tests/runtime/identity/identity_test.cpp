@@ -1,8 +1,12 @@
 #include "runtime/identity/identity.hpp"
 
+#include <atomic>
 #include <doctest/doctest.h>
 #include <filesystem>
+#include <iterator>
 #include <sys/stat.h>
+#include <thread>
+#include <vector>
 
 #include "tests/runtime/state/some_state.hpp"
 
@@ -53,6 +57,33 @@ TEST_CASE("an identity is its owner's only") {
     CHECK(mode_of(directory) == 0700);
     CHECK(mode_of(directory + "/identity") == 0600);
     CHECK(mode_of(directory + "/lock") == 0600);
+  }
+}
+
+TEST_CASE("all who first use a key at one moment get the same") {
+  for (int round = 0; round < 20; ++round) {
+    scratch_directory scratch;
+    const auto directory = scratch.file("home");
+    std::vector<peer_id> got(16);
+    std::atomic<std::size_t> ready{0};
+    std::vector<std::thread> all;
+    for (auto& id : got)
+      all.emplace_back([&] {
+        ++ready;
+        while (ready < got.size()) {
+        }
+        if (auto key = identity::key_in(directory, "person"))
+          id = key->id();
+      });
+    for (auto& x : all)
+      x.join();
+    const auto kept = key_pair::parse(read_all(directory + "/person"));
+    REQUIRE(kept);
+    for (const auto& id : got)
+      CHECK(id == kept->id());
+    CHECK(mode_of(directory + "/person") == 0600);
+    CHECK(std::distance(std::filesystem::directory_iterator{directory}, {})
+          == 1);
   }
 }
 

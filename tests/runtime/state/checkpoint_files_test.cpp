@@ -106,7 +106,10 @@ TEST_CASE("a file that is resumed is never removed") {
     auto files = keeping(scratch.file("c"), 2);
     files.resumes(scratch.file("c.10"), state_at(10));
     write(files, {11, 12, 13});
-    CHECK(names_in(scratch) == names{"c", "c.10", "c.12"});
+    // Nor later ones, until the run has got there again.
+    CHECK(names_in(scratch) == names{"c", "c.10", "c.12", "c.20", "c.30"});
+    write(files, {20, 31});
+    CHECK(names_in(scratch) == names{"c", "c.10", "c.20"});
   }
   SUBCASE("not even by another of the same step") {
     auto files = keeping(scratch.file("c"), 3);
@@ -120,6 +123,78 @@ TEST_CASE("a file that is resumed is never removed") {
     REQUIRE(kept);
     CHECK(to_bytes(kept->state) == to_bytes(state_at(10)));
   }
+}
+
+TEST_CASE("what an earlier start left stays where training begins anew") {
+  scratch_directory scratch;
+  {
+    auto files = keeping(scratch.file("c"), 3);
+    write(files, {70, 80, 90});
+  }
+  for (std::size_t keep : {1, 3}) {
+    CAPTURE(keep);
+    auto files = keeping(scratch.file("c"), keep);
+    const auto left = files.spare("kept");
+    REQUIRE(left);
+    CHECK(left->step == (keep == 1 ? 90 : 20));
+    CHECK(left->path == scratch.file(keep == 1 ? "c.90" : "c.20"));
+    write(files, {5, 10, 20});
+    CHECK(step_in(scratch.file("c")) == 20);
+    for (auto step : {70, 80, 90})
+      CHECK(step_in(scratch.file("c." + std::to_string(step))) == step);
+  }
+}
+
+TEST_CASE("a file that is spared is not replaced by one of the same step") {
+  scratch_directory scratch;
+  auto other = state_at(10);
+  other.parameters[0] += 1;
+  {
+    auto files = keeping(scratch.file("c"), 1);
+    files.begin(of_run("kept"));
+    REQUIRE(files.save(other).problem == "");
+  }
+  auto files = keeping(scratch.file("c"), 1);
+  REQUIRE(files.spare("kept"));
+  write(files, {10, 20});
+  CHECK(names_in(scratch) == names{"c", "c.10"});
+  auto kept = load_checkpoint(scratch.file("c.10"));
+  REQUIRE(kept);
+  CHECK(to_bytes(kept->state) == to_bytes(other));
+}
+
+TEST_CASE("files of many starts do not pile up where each goes on later") {
+  scratch_directory scratch;
+  for (std::uint64_t begin = 100; begin <= 900; begin += 100) {
+    auto files = keeping(scratch.file("c"), 3);
+    REQUIRE(files.spare("kept"));
+    write(files, {begin, begin + 10, begin + 20, begin + 30});
+  }
+  CHECK(names_in(scratch) == names{"c", "c.830", "c.910", "c.920"});
+}
+
+TEST_CASE("nothing is spared where there is no progress of the run") {
+  scratch_directory scratch;
+  auto files = keeping(scratch.file("c"), 3);
+  const auto spares_nothing = [&] {
+    const auto left = files.spare("kept");
+    return left && left->path.empty();
+  };
+  CHECK(spares_nothing());
+  write(files, {0});
+  CHECK(spares_nothing());
+  write_all(scratch.file("c"), "notes of mine");
+  CHECK(spares_nothing());
+  write(files, {10}, "another");
+  CHECK(spares_nothing());
+  CHECK(names_in(scratch) == names{"c"});
+  // A file of somebody else's is not given up for it.
+  write(files, {20});
+  write_all(scratch.file("c.20"), "more");
+  const auto left = files.spare("kept");
+  REQUIRE_FALSE(left);
+  CHECK(left.error().find("c.20 is something else") != std::string::npos);
+  CHECK(read_all(scratch.file("c.20")) == "more");
 }
 
 TEST_CASE("files that are not this run's checkpoints are left alone") {

@@ -208,6 +208,19 @@ TEST_CASE("the way goes on by what donors name and may yet name") {
   CHECK(x.swarm.has_too_many_means());
 }
 
+TEST_CASE("however large means are, as many as the state has bytes are few") {
+  auto most = usual_swarm();
+  most.mean_bytes = 1;
+  scene x{1, {}, most};
+  x.ask();
+  x.swarm.find(id_of(0))->said = donor_panel::answer::serves;
+  for (std::uint64_t i = 1; i <= limits::means_of_a_state; ++i)
+    x.swarm.name(id_of(0), mean_after(7 + i), now);
+  CHECK_FALSE(x.swarm.has_too_many_means());
+  x.swarm.name(id_of(0), mean_after(8 + limits::means_of_a_state), now);
+  CHECK(x.swarm.has_too_many_means());
+}
+
 TEST_CASE("without the relay the others are asked for pieces") {
   scene x{3, {id_of(5), false}};
   x.ask();

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <vector>
 
 #include "tests/support/temporary_directory.hpp"
 
@@ -86,9 +87,31 @@ TEST_CASE("states of a history that was given up go") {
   const kept_states kept{folder, 3};
   for (std::uint64_t step = 10; step <= 30; step += 10)
     REQUIRE(kept.keep(some_run(), state_of(step)));
+  kept.give_up_after(20);
+  CHECK(kept.find(20, digest_of_state(state_of(20))));
   REQUIRE(kept.keep(some_run(), state_of(20, 2)));
   CHECK_FALSE(kept.find(30, digest_of_state(state_of(30))));
   CHECK(kept.find(20, digest_of_state(state_of(20, 2))));
   CHECK(kept.find(10, digest_of_state(state_of(10))));
   CHECK(std::distance(std::filesystem::directory_iterator{folder}, {}) == 2);
+}
+
+TEST_CASE("what an earlier start kept stays until the run has got there") {
+  support::temporary_directory there;
+  const kept_states kept{there / "poems.states", 3};
+  const auto keep = [&](std::initializer_list<std::uint64_t> steps) {
+    for (auto step : steps)
+      REQUIRE(kept.keep(some_run(), state_of(step)));
+    std::vector<std::uint64_t> result;
+    for (const auto& [step, state] : kept.all())
+      result.push_back(step);
+    return result;
+  };
+  using steps = std::vector<std::uint64_t>;
+  keep({60, 70, 80, 90});
+  CHECK(keep({10, 20, 30, 40}) == steps{20, 30, 40, 70, 80, 90});
+  // Starts that begin anew do not pile up either.
+  CHECK(keep({10}) == steps{10, 70, 80, 90});
+  CHECK(keep({80}) == steps{10, 70, 80, 90});
+  CHECK(keep({100}) == steps{80, 90, 100});
 }

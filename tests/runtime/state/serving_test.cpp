@@ -91,14 +91,26 @@ TEST_CASE(
 
 TEST_CASE("a journal's bounds hold whatever joiners need") {
   mean_journal by_count{{4, 20, 1u << 20}};
-  mean_journal by_bytes{{4, 20, 3 * 400}};
+  mean_journal by_bytes{{4, 20, 6 * 400}};
   for (auto journal : {&by_count, &by_bytes}) {
     journal->keep_after(0);
     for (std::uint64_t step = 1; step <= 50; ++step)
       journal->add(mean(step));
   }
   CHECK(by_count.size() == 20);
-  CHECK(by_bytes.size() == 3);
+  CHECK(by_bytes.size() == 6);
+}
+
+TEST_CASE("however large means are, one is kept, and for joiners a few") {
+  mean_journal journal{{4, 20, 100, 100}}; // A mean has 400.
+  journal.add(mean(1));
+  CHECK(journal.completing(1) != nullptr);
+  journal.keep_after(1);
+  for (std::uint64_t step = 2; step <= 10; ++step)
+    journal.add(mean(step));
+  CHECK(journal.size() == limits::means_of_a_state + 1);
+  journal.keep_after(std::nullopt);
+  CHECK(journal.size() == 1);
 }
 
 TEST_CASE("a journal forgets what came after a state that is held again") {
