@@ -63,11 +63,12 @@ void gateway_state::init(gateway_actor::pointer self, gateway_config config) {
 }
 
 gateway_state::~gateway_state() {
-  if (config_.guests)
-    config_.guests->clear();
   // Ends the transport's thread and drops its listener, which holds us alive.
   if (network_)
     network_->stop();
+  // Only now: until then that thread notes frames that are to pass us.
+  if (config_.guests)
+    config_.guests->clear();
 }
 
 void gateway_state::on(const gateway_handles& w) {

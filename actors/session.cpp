@@ -267,10 +267,13 @@ void session_state::deliver(message content, shared_bytes body) {
     return;
   }
   if (auto reply = std::get_if<heartbeat_reply>(&content)) {
-    auto now = self_->clock().now().time_since_epoch();
-    auto sent = std::chrono::nanoseconds{reply->token};
-    if (sent <= now)
-      pulse_->round_trip(now - sent);
+    const std::chrono::nanoseconds now
+        = self_->clock().now().time_since_epoch();
+    // A peer may write what it likes, also what no time is.
+    if (reply->token <= static_cast<std::uint64_t>(now.count()))
+      pulse_->round_trip(
+          now
+          - std::chrono::nanoseconds{static_cast<std::int64_t>(reply->token)});
     return;
   }
   if (auto bye = std::get_if<goodbye>(&content)) {

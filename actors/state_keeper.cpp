@@ -58,7 +58,17 @@ void state_keeper_state::init(state_keeper_actor::pointer self,
 void state_keeper_state::on(const state_keeper_handles& w) {
   // A new conductor knows of no fetch; it will ask for one if it needs one.
   const bool forgotten = wired_.conductor && w.conductor != wired_.conductor;
+  const bool other_compute = w.compute != wired_.compute;
   wired_ = w;
+  if (other_compute) {
+    compute_spoke_ = false;
+    snapshot_asked_ = false; // Its predecessor answers no more.
+  }
+  if (other_compute || forgotten) {
+    // The roll-back ended with either; a new conductor asks again.
+    reads_kept_ = false;
+    goes_back_.reset();
+  }
   if (forgotten && joiner_)
     carry_out(joiner_->cancel(now()));
 }
@@ -140,11 +150,13 @@ void state_keeper_state::on(const mean_applied& x) {
 
 void state_keeper_state::on(const state_changed& x) {
   parameters_ = x.gradient_values;
+  compute_spoke_ = true;
   if (auto order = std::exchange(too_early_, std::nullopt))
     on(*order);
-  if (is_kept(x.step))
+  if (is_kept(x.step) || !checkpoints_due_.empty())
     ask_for_snapshot();
-  if (std::exchange(goes_back_, false)) {
+  if (is_gone_back_to(x)) {
+    goes_back_.reset();
     fetch_result back;
     back.step = x.step;
     self_->send(wired_.conductor, state_fetched{back});
@@ -249,7 +261,8 @@ void state_keeper_state::carry_out(fetch_fault& x) {
 // ---- snapshots and checkpoints ----------------------------------------------
 
 void state_keeper_state::ask_for_snapshot() {
-  if (snapshot_asked_ || !wired_.compute)
+  // One that has not spoken yet may not know whom to answer.
+  if (snapshot_asked_ || !wired_.compute || !compute_spoke_)
     return;
   snapshot_asked_ = true;
   self_->send(wired_.compute, take_snapshot{});
@@ -316,12 +329,17 @@ void state_keeper_state::on(const go_back& x) {
   if (!joiner_)
     return;
   carry_out(joiner_->cancel(now()));
+  reads_kept_ = true;
+  goes_back_.reset();
   if (config_.kept_folder.empty())
     return on(kept_state_read{nullptr, "no states are kept here"});
-  thread_->post([to = x.to, folder = config_.kept_folder,
+  thread_->post([to = x.to, folder = config_.kept_folder, list = kept_,
                  outbox = caf::actor_cast<state_keeper_actor>(self_)] {
+    const kept_states kept{folder, 1};
+    kept.give_up_after(to.step);
+    list->set(kept.all());
     kept_state_read news;
-    auto found = kept_states{folder, 1}.find(to.step, to.state);
+    auto found = kept.find(to.step, to.state);
     if (found)
       news.state = std::make_shared<training_state>(std::move(*found));
     else
@@ -331,14 +349,26 @@ void state_keeper_state::on(const go_back& x) {
 }
 
 void state_keeper_state::on(const kept_state_read& x) {
+  if (!std::exchange(reads_kept_, false))
+    return; // Who asked for it is gone.
   if (!x.state)
     self_->send(wired_.observer,
                 event{"notice",
                       {{"message", "The state to go back to comes from "
                                    "others: "
                                        + x.problem + "."}}});
-  goes_back_ = true;
+  goes_back_.emplace();
+  if (x.state) {
+    goes_back_->step = x.state->step;
+    if (!x.state->recent.empty())
+      goes_back_->state = x.state->recent.front();
+  }
   self_->send(wired_.compute, adopt_state{x.state});
+}
+
+bool state_keeper_state::is_gone_back_to(const state_changed& x) const {
+  return goes_back_ && !x.applied && x.step == goes_back_->step
+         && (goes_back_->state.empty() || x.state == goes_back_->state);
 }
 
 state_keeper_actor::behavior_type

@@ -104,6 +104,8 @@ private:
   /// For roll-backs, if it is one of those.
   void keep(const std::shared_ptr<const training_state>& state);
   bool is_kept(std::uint64_t step) const;
+  /// Compute holds the state of earlier that it was told to hold.
+  bool is_gone_back_to(const state_changed& x) const;
 
   state_keeper_actor::pointer self_ = nullptr;
   state_keeper_config config_;
@@ -115,13 +117,16 @@ private:
   std::optional<state_shelf> shelf_; ///< Instead of both.
   std::set<peer_id> relayed_;        ///< Who is connected through hubs,
   std::set<peer_id> hubs_;           ///< and which auxiliaries are not.
-  peer_id relay_; ///< Whom to ask first for a mean; empty: nobody.
+  peer_id relay_;              ///< Whom to ask first for a mean; empty: nobody.
+  bool compute_spoke_ = false; ///< The present one.
   bool snapshot_asked_ = false;
   std::optional<fetch_state> too_early_; ///< Until our model is known.
   std::vector<std::uint64_t> checkpoints_due_;
   std::shared_ptr<kept_list> kept_ = std::make_shared<kept_list>();
-  bool goes_back_ = false; ///< Compute is to hold a state of earlier.
-  alarm_clock alarm_;      ///< When to look again.
+  bool reads_kept_ = false; ///< A state of earlier, for compute to hold.
+  /// What compute was told to hold; without a digest, whichever of its step.
+  std::optional<roll_back> goes_back_;
+  alarm_clock alarm_; ///< When to look again.
   time_point next_show_;
 };
 

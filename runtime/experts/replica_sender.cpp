@@ -15,6 +15,13 @@ void replica_sender::saved(const std::string& uid, std::uint32_t term,
 void replica_sender::dropped(const std::string& uid) {
   adopted_.erase(uid);
   plan_.drop(uid);
+  forget_ended();
+}
+
+void replica_sender::forget_ended() {
+  for (auto i = outgoing_.begin(); i != outgoing_.end();)
+    i = plan_.under_way(i->first.first, i->first.second) ? std::next(i)
+                                                         : outgoing_.erase(i);
 }
 
 replica_sender::actions replica_sender::hand_over(const std::string& uid,
@@ -25,13 +32,13 @@ replica_sender::actions replica_sender::hand_over(const std::string& uid,
 
 void replica_sender::lost(const peer_id& host, time_point now) {
   plan_.lost(host, now);
-  for (auto i = outgoing_.begin(); i != outgoing_.end();)
-    i = i->first.second == host ? outgoing_.erase(i) : std::next(i);
+  forget_ended();
 }
 
 replica_sender::actions replica_sender::due(time_point now) {
   actions result;
   plan_.expire(now);
+  forget_ended();
   while (auto what = plan_.next(now)) {
     auto adopted = adopted_[what->uid];
     result.push_back(read_shelf{std::move(*what), adopted});

@@ -79,6 +79,8 @@ private:
   };
 
   actions window(const peer_id& to, const replica_reply& x, const outgoing& o);
+  /// Of what is not under way any more nothing is kept.
+  void forget_ended();
 
   contact self_;
   digest kind_;

@@ -11,6 +11,7 @@ namespace potluck {
 
 void doubts::set_aside(const peer_id& who, duration how_long, time_point now,
                        bool contradicted) {
+  forget(now);
   auto& x = aside_[who];
   x.until = now + how_long;
   x.contradicted = contradicted;
@@ -62,10 +63,26 @@ void doubts::silent(const peer_id& who, time_point now,
                     std::vector<verdict>& verdicts) {
   // A peer that groups have formed without lately has had its second chance.
   const auto enough = lately(who, now) ? 1 : limits::silent_rounds;
-  if (++silences_[who] < enough)
+  if (silences_.size() >= most_silent && silences_.count(who) == 0)
+    silences_.erase(std::min_element(silences_.begin(), silences_.end(),
+                                     [](const auto& a, const auto& b) {
+                                       return a.second.last < b.second.last;
+                                     }));
+  auto& x = silences_[who];
+  x.last = now;
+  if (++x.times < enough)
     return;
   silences_.erase(who);
   verdicts.emplace_back(who, set_aside_longer(who, now, false, first));
+}
+
+void doubts::forget(time_point now) {
+  const auto is_old
+      = [&](time_point x) { return now - x > misconduct::memory; };
+  for (auto i = aside_.begin(); i != aside_.end();)
+    i = is_old(i->second.until) ? aside_.erase(i) : std::next(i);
+  for (auto i = before_.begin(); i != before_.end();)
+    i = is_old(i->second.last) ? before_.erase(i) : std::next(i);
 }
 
 void doubts::heard(const progress_report& x, time_point now) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <set>
@@ -33,6 +34,10 @@ namespace potluck {
 class doubts {
 public:
   using verdict = std::pair<peer_id, std::chrono::seconds>;
+
+  /// Peers whose silence is counted; beyond, the one that was last silent
+  /// longest ago is forgotten.
+  static constexpr std::size_t most_silent = 4096;
 
   /// @param contradicted As in `set_aside_longer`.
   void set_aside(const peer_id& who, duration how_long, time_point now,
@@ -69,6 +74,10 @@ public:
   std::vector<const progress_report*> reports(time_point now) const;
   /// Those among them that others contradict.
   std::vector<peer_id> contradicted(time_point now) const;
+  /// How much is remembered, of whatever kind.
+  std::size_t remembered() const {
+    return aside_.size() + before_.size() + silences_.size();
+  }
 
 private:
   struct aside {
@@ -78,17 +87,19 @@ private:
     time_point said_at{};
   };
   struct memory {
-    unsigned times = 0; ///< Set aside lately.
+    unsigned times = 0; ///< Set aside lately, or silent in a row.
     time_point last;
   };
 
   bool lately(const peer_id& who, time_point now) const;
   void silent(const peer_id& who, time_point now, std::chrono::seconds first,
               std::vector<verdict>& verdicts);
+  /// Those whose time ended long ago do not come back.
+  void forget(time_point now);
 
   std::map<peer_id, aside> aside_;
   std::map<peer_id, memory> before_;
-  std::map<peer_id, unsigned> silences_; ///< Rounds in a row.
+  std::map<peer_id, memory> silences_; ///< In rounds in a row.
 };
 
 } // namespace potluck

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "runtime/organiser/amendment.hpp"
+#include "runtime/state/kept_states.hpp"
 #include "runtime/state/run_manifest.hpp"
 #include "tests/actors/whole_peer.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -192,6 +193,11 @@ TEST_CASE("four peers go back by twenty steps, one of which kept nothing") {
       CHECK(field<std::uint64_t>(fetched.back(), "step") == to);
       CHECK(field<std::string>(fetched.back(), "digest") == then);
     }
+  }
+  for (std::uint8_t i = 1; i <= 3; ++i) {
+    const auto states = kept_states{run.kept_by(i), 1}.all();
+    REQUIRE_FALSE(states.empty());
+    CHECK(states.rbegin()->first == to);
   }
   std::vector<std::size_t> made;
   for (auto& x : run.all)

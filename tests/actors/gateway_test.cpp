@@ -13,6 +13,7 @@
 #include "runtime/lines/upload_probe.hpp"
 #include "runtime/membership/handshake.hpp"
 #include "runtime/membership/limits.hpp"
+#include "runtime/membership/observed_durations.hpp"
 #include "runtime/membership/session_pulse.hpp"
 #include "runtime/strangers/letter_cost.hpp"
 #include "tests/support/test_world.hpp"
@@ -154,6 +155,37 @@ public:
   int closed = 0;
 };
 
+/// A frame comes while it is being stopped.
+class late_transport : public transport {
+public:
+  explicit late_transport(connection_id late) : late_(late) {
+  }
+  void start(std::shared_ptr<transport_listener> listener) override {
+    listener_ = std::move(listener);
+  }
+  expected<address> listen(const address& where) override {
+    return where;
+  }
+  connection_id dial(const address&, const peer_id&) override {
+    return 0;
+  }
+  void send(connection_id, outgoing_frame) override {
+  }
+  void close(connection_id, std::uint32_t) override {
+  }
+  transport_traffic traffic() const override {
+    return {};
+  }
+  void stop() override {
+    if (auto listener = std::exchange(listener_, nullptr))
+      listener->on_frame(late_, {});
+  }
+
+private:
+  connection_id late_;
+  std::shared_ptr<transport_listener> listener_;
+};
+
 } // namespace
 
 TEST_CASE("a gateway says where it listens") {
@@ -214,6 +246,29 @@ TEST_CASE("no frame overtakes those that still pass the gateway") {
   guests.remove(7);
   CHECK(guests.at(7).empty());
   CHECK(!guests.straight_to(7));
+}
+
+TEST_CASE("what comes while a gateway ends keeps no frame of the next from its "
+          "session") {
+  test_world world;
+  auto& system = world.add_system();
+  auto roof = system.pretend<supervisor_actor>();
+  auto eye = system.pretend<observer_actor>();
+  auto to = system.pretend<session_actor>();
+  gateway_config c;
+  c.introduction = introduction(1);
+  c.listen = {"0.0.0.0", 1000};
+  c.make_transport = [] { return std::make_unique<late_transport>(7); };
+  c.supervisor = roof.handle;
+  c.observer = eye.handle;
+  c.guests = std::make_shared<guest_list>();
+  auto ends = (*system).spawn(gateway, c);
+  system.run();
+  REQUIRE(roof->count<gateway_ready>() == 1);
+  caf::anon_send_exit(ends, caf::exit_reason::kill);
+  system.run();
+  c.guests->add(7, peer(2), to.handle);
+  CHECK(c.guests->straight_to(7) == to.handle);
 }
 
 TEST_CASE("a refusal names what differs and reaches both sides") {
@@ -775,6 +830,15 @@ TEST_CASE("of letters beyond an allowance the newest report and heartbeat are "
         == 100);
   CHECK(x.a.observer->events("fault").size() == 1);
   CHECK_FALSE(x.session->ended);
+}
+
+TEST_CASE("an answer to what can never have been asked says nothing") {
+  welcome_stranger x;
+  for (std::size_t i = 0; i < observed_durations::enough; ++i)
+    x.send(heartbeat_reply{std::uint64_t{1} << 63});
+  // Had they been quick answers, it would be gone by now.
+  x.world.run_for(3 * duration{limits::acquaintance_heartbeat_interval} + 1s);
+  x.check_ended(false);
 }
 
 TEST_CASE("a flood of line probes ends its session, what one probe takes does "

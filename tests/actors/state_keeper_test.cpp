@@ -7,6 +7,7 @@
 #include "messages/codec.hpp"
 #include "runtime/random.hpp"
 #include "runtime/state/checkpoint.hpp"
+#include "runtime/state/kept_states.hpp"
 #include "runtime/state/limits.hpp"
 #include "tests/actors/node.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -45,7 +46,8 @@ std::shared_ptr<training_state> some_state(std::uint64_t step) {
 /// A donor (1) and a joiner (2) whose computes the test plays.
 struct pair {
   explicit pair(const std::string& checkpoint = "",
-                const std::string& fallback = "")
+                const std::string& fallback = "",
+                const std::string& kept_folder = "")
       : donor(world, 1), joiner(world, 2, {1}) {
     for (auto x : {&donor, &joiner}) {
       state_keeper_config c;
@@ -54,8 +56,10 @@ struct pair {
       if (!checkpoint.empty())
         c.checkpoints = std::make_shared<checkpoint_files>(
             checkpoint_files::places{checkpoint, fallback});
-      if (x == &donor)
+      if (x == &donor) {
         files = c.checkpoints;
+        c.kept_folder = kept_folder;
+      }
       c.mode = worker_mode::immediate;
       x->replace(&wiring::state_keeper, (*x->system).spawn(state_keeper, c));
     }
@@ -75,6 +79,20 @@ struct pair {
     world.settle();
     REQUIRE(donor.compute->count<take_snapshot>() > 0);
     caf::anon_send(donor.wired.state_keeper, snapshot_taken{state});
+    world.settle();
+  }
+  /// The donor's compute has ended, and with it its conductor; others follow.
+  void restart_compute() {
+    donor.compute = donor.system.pretend<compute_actor>();
+    donor.conductor = donor.system.pretend<conductor_actor>();
+    donor.wired.compute = donor.compute.handle;
+    donor.wired.conductor = donor.conductor.handle;
+    donor.wire();
+    world.settle();
+  }
+  void go_back_to(const training_state& state) {
+    caf::anon_send(donor.wired.state_keeper,
+                   go_back{{state.step, digest_of_state(state)}});
     world.settle();
   }
   void fetch(std::uint64_t own_step = 0, digest own_state = {}) {
@@ -371,5 +389,76 @@ TEST_CASE("the last checkpoint is tried in a second place") {
     auto news = saved(10, other);
     CHECK(news.path == missing);
     CHECK(news.problem.find(other) != std::string::npos);
+  }
+}
+
+TEST_CASE("a copy that was lost with compute is asked of the next one") {
+  support::temporary_directory folder;
+  pair x{folder / "checkpoint"};
+  auto state = some_state(5);
+  x.hold(x.donor, *state);
+  x.hold(x.joiner, *some_state(0));
+  const auto restart = [&] {
+    x.world.settle();
+    REQUIRE(x.donor.compute->count<take_snapshot>() == 1);
+    x.restart_compute();
+    // It may not know yet whom to answer.
+    CHECK(x.donor.compute->count<take_snapshot>() == 0);
+    x.hold(x.donor, *state);
+    x.answer_snapshot(state);
+  };
+  SUBCASE("for a checkpoint") {
+    caf::anon_send(x.donor.wired.state_keeper, save_checkpoint_now{5});
+    restart();
+    CHECK(x.donor.conductor->count<checkpoint_saved>() == 1);
+  }
+  SUBCASE("for a joiner") {
+    x.fetch();
+    restart();
+    x.adopt();
+    CHECK(x.result().step == 5);
+  }
+}
+
+TEST_CASE("a roll-back is over when compute holds the state of then") {
+  support::temporary_directory folder;
+  const auto then = some_state(2), present = some_state(5);
+  pair x{"", "", folder.path()};
+  auto told = [&] { return x.donor.conductor->count<state_fetched>(); };
+  SUBCASE("which was kept here") {
+    REQUIRE((kept_states{folder.path(), 1}.keep(tiny_charter(10, 64), *then)));
+    x.hold(x.donor, *present);
+    x.go_back_to(*then);
+    REQUIRE(x.donor.compute->count<adopt_state>() == 1);
+    x.hold(x.donor, *present); // It repeats itself.
+    CHECK(told() == 0);
+    const auto got = x.donor.compute->last<adopt_state>().state;
+    REQUIRE(got);
+    x.hold(x.donor, *got);
+    CHECK(told() == 1);
+    CHECK(x.donor.conductor->last<state_fetched>().result.step == 2);
+    x.hold(x.donor, *got);
+    CHECK(told() == 1);
+  }
+  SUBCASE("or else begins anew") {
+    x.hold(x.donor, *present);
+    x.go_back_to(*then);
+    REQUIRE(x.donor.compute->count<adopt_state>() == 1);
+    CHECK_FALSE(x.donor.compute->last<adopt_state>().state);
+    x.hold(x.donor, *present);
+    CHECK(told() == 0);
+    x.hold(x.donor, *some_state(0));
+    CHECK(told() == 1);
+  }
+  SUBCASE("which the next conductor asks for if compute ends before") {
+    x.hold(x.donor, *present);
+    x.go_back_to(*then);
+    x.restart_compute();
+    x.hold(x.donor, *some_state(0));
+    CHECK(told() == 0);
+    x.go_back_to(*then);
+    CHECK(x.donor.compute->count<adopt_state>() == 1);
+    x.hold(x.donor, *some_state(0));
+    CHECK(told() == 1);
   }
 }

@@ -44,6 +44,7 @@ struct owner {
                         std::size_t bytes) {
     auto kept = std::make_shared<shelved_expert>();
     kept->bytes.resize(bytes);
+    last_kept = kept;
     auto made = sender.read(what, kept, sum(3), now);
     REQUIRE(made.size() == 1);
     auto& x = std::get<replica_sender::make_offer>(made[0]);
@@ -60,6 +61,7 @@ struct owner {
   }
 
   replica_sender sender{peer(1), sum(9)};
+  std::weak_ptr<const shelved_expert> last_kept;
   time_point now{1h};
 };
 
@@ -163,4 +165,21 @@ TEST_CASE("what is not served here any more is offered to nobody") {
   x.sender.dropped("ffn.1");
   CHECK(x.answer(offer, replica_standing::wanted, 0, 10).empty());
   CHECK(x.sender.due(x.now + 1h).empty());
+}
+
+TEST_CASE("a saved expert is kept no longer than an offer of it is under way") {
+  owner x;
+  x.offer(10);
+  CHECK_FALSE(x.last_kept.expired());
+  SUBCASE("its guard never answers") {
+    x.now += limits::replica_answer_patience;
+    CHECK(x.sender.due(x.now).empty());
+  }
+  SUBCASE("its guard is gone") {
+    x.sender.lost(peer(2), x.now);
+  }
+  SUBCASE("it is not served here any more") {
+    x.sender.dropped("ffn.1");
+  }
+  CHECK(x.last_kept.expired());
 }

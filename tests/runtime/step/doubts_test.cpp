@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "runtime/membership/limits.hpp"
+#include "runtime/membership/misconduct.hpp"
 #include "runtime/state/limits.hpp"
 #include "runtime/step/doubts.hpp"
 #include "tests/runtime/step/step_peers.hpp"
@@ -20,6 +21,15 @@ round_over round_with(std::initializer_list<std::uint8_t> members,
   }
   x.silent = std::move(silent);
   x.watched = watched;
+  return x;
+}
+
+/// One of many.
+peer_id numbered(unsigned number) {
+  peer_id x;
+  x.bytes[0] = static_cast<std::uint8_t>(number >> 8);
+  x.bytes[1] = static_cast<std::uint8_t>(number);
+  x.bytes[2] = 1;
   return x;
 }
 
@@ -144,4 +154,25 @@ TEST_CASE("forgiving says whether there was anything to forgive") {
   CHECK(x.forgive(peer(1)));
   CHECK_FALSE(x.forgive(peer(1)));
   CHECK_FALSE(x.has(peer(1), start));
+}
+
+TEST_CASE("peers that do not come back are forgotten in the end") {
+  doubts x;
+  for (unsigned i = 0; i < 10'000; ++i)
+    x.set_aside_longer(numbered(i), start + i * 1s);
+  const auto at_most = (misconduct::memory + duration{limits::distrust}) / 1s;
+  CHECK(x.remembered() <= 2 * static_cast<std::size_t>(at_most + 1));
+  // Nobody else is.
+  CHECK(x.has(numbered(9'999), start + 9'999s));
+  CHECK(x.set_aside_longer(numbered(9'500), start + 9'999s)
+        == 2 * limits::distrust);
+}
+
+TEST_CASE("of many silent peers those that were last silent are counted") {
+  doubts x;
+  for (unsigned i = 0; i < 10'000; ++i)
+    x.unanswered({numbered(i)}, start + i * 1ms);
+  CHECK(x.remembered() == doubts::most_silent);
+  CHECK(x.unanswered({numbered(0)}, start + 10s).empty());
+  CHECK(x.unanswered({numbered(9'999)}, start + 10s).size() == 1);
 }
