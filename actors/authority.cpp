@@ -84,8 +84,9 @@ void authority_state::start_programs() {
     auto outbox = caf::actor_cast<authority_actor>(self_);
     program->post([asks = config_.asks, x = std::move(*x), outbox] {
       const auto claim = read_claim(x.what.claim);
-      caf::anon_send(outbox,
-                     claim_vetted{x, claim && asks(x.from, claim->words)});
+      const auto said = claim ? asks(x.from, claim->words) : false;
+      caf::anon_send(outbox, said ? claim_vetted{x, *said}
+                                  : claim_vetted{x, false, said.error()});
     });
   }
 }
@@ -93,6 +94,11 @@ void authority_state::start_programs() {
 void authority_state::on(const claim_vetted& x) {
   programs_.erase(x.claim.from);
   start_programs();
+  if (!x.trouble.empty() && x.trouble != program_trouble_)
+    self_->send(wired_.observer, fault_news("program", x.trouble));
+  program_trouble_ = x.trouble;
+  if (!x.trouble.empty())
+    return; // As with the book: that peer asks again.
   if (!x.yes)
     return answer(x.claim.from,
                   {x.claim.what.token,

@@ -39,6 +39,7 @@ struct claims_answered {
 struct claim_vetted {
   authority_desk::claim claim;
   bool yes = false;
+  std::string trouble = {}; ///< Why the program has not judged; empty: it has.
 };
 
 /// What makes a peer the authority of runs.
@@ -46,8 +47,10 @@ struct authority_office {
   std::shared_ptr<authority_desk> desk;
   /// Milliseconds since 1970.
   std::function<std::uint64_t()> wall_clock;
-  /// Asks the organiser's program; blocks; null: there is none.
-  std::function<bool(const peer_id& who, const std::string& words)> asks = {};
+  /// Asks the organiser's program; blocks; null: there is none. Fails with a
+  /// sentence where it could not be asked.
+  std::function<expected<bool>(const peer_id&, const std::string& words)> asks
+      = {};
   /// The desk's, to be told what the organiser says.
   std::shared_ptr<list_runs> by_list = {};
   worker_mode mode = worker_mode::threaded;
@@ -78,6 +81,7 @@ private:
   std::vector<authority_desk::claim> waiting_;
   bool busy_ = false;                    ///< The thread is.
   std::string trouble_;                  ///< With the book, as was last said.
+  std::string program_trouble_;          ///< With the program, likewise.
   std::map<peer_id, std::string> homes_; ///< Of connected peers.
   vetting_queue to_vet_{limits::claims_vetted};
   std::map<peer_id, std::unique_ptr<worker>> programs_; ///< That run for them.

@@ -6,7 +6,6 @@
 #include "models/script/script_inputs.hpp"
 #include "models/script/script_program.hpp"
 #include "runtime/optimizer/optimizer_kinds.hpp"
-#include "runtime/state/atomic_file.hpp"
 #include "runtime/state/layout_text.hpp"
 
 namespace potluck {
@@ -94,19 +93,18 @@ expected<founding_script> read_founding_script(const std::string& path,
 }
 
 expected<bool> add_large(const founding_script& script,
-                         const std::string& folder, own_artifacts& to) {
+                         const artifact_folder& folder, own_artifacts& to) {
   if (script.large.empty())
     return true;
-  if (folder.empty())
+  if (folder.path().empty())
     return failure{"A model with more than "
                    + std::to_string(large_script >> 20)
                    + " MiB of code, buffers and constants needs a folder to "
                      "be kept in; name one with --identity-dir."};
-  const auto path = folder + "/founding.script";
-  const auto& bytes = script.large;
-  if (auto kept = replace_file(path, {{bytes.data(), bytes.size()}}); !kept)
-    return kept;
-  to[script_file] = path;
+  auto path = folder.put(script.large);
+  if (!path)
+    return failure{path.error() + "."};
+  to[script_file] = std::move(*path);
   return true;
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "messages/expected.hpp"
+#include "runtime/artifacts/artifact_folder.hpp"
 #include "runtime/artifacts/own_artifacts.hpp"
 #include "runtime/state/charter.hpp"
 #include "runtime/state/training_state.hpp"
@@ -43,10 +44,10 @@ expected<founding_script> read_founding_script(const std::string& path,
 /// moments that their optimizer keeps.
 run_settings with_script(run_settings settings, founding_script& script);
 
-/// Has the file be an artifact of the run, if it is large; it is kept in
-/// `folder` until the run is laid down. Fails with a sentence.
+/// Has the file be an artifact of the run, if it is large, and keeps it in the
+/// `folder` of those. Fails with a sentence.
 expected<bool> add_large(const founding_script& script,
-                         const std::string& folder, own_artifacts& to);
+                         const artifact_folder& folder, own_artifacts& to);
 
 /// What a run's members compute. @param artifacts The folder of those of runs.
 /// Throws std::runtime_error with a sentence.

@@ -120,9 +120,15 @@ read_users_file(const std::string& name, const std::string& file,
   return result;
 }
 
+/// What it lies in is an identity directory, which its owner alone may enter.
 expected<bool> make_folder(const std::string& path) {
   std::error_code problem;
-  fs::create_directories(path, problem);
+  const auto around = fs::path{path}.parent_path();
+  if (around.has_parent_path())
+    fs::create_directories(around.parent_path(), problem);
+  ::mkdir(around.c_str(), 0700);
+  if (!problem)
+    fs::create_directories(path, problem);
   if (problem)
     return failure{"cannot make the folder " + path + ": " + problem.message()};
   return true;
@@ -154,18 +160,29 @@ expected<artifact> artifact_folder::describe(const std::string& name,
       name, file, [](std::string_view) -> expected<bool> { return true; });
 }
 
+/// An empty one, for a copy that has no name yet. Two processes may do so at
+/// once.
+/// @param path Where it lies.
+expected<file_descriptor> artifact_folder::make_file(std::string& path) const {
+  if (auto made = make_folder(path_); !made)
+    return failure{made.error()};
+  path = path_ + "/" + taken_prefix + "XXXXXX";
+  file_descriptor result{::mkstemp(path.data())};
+  if (!result)
+    return file_failure("make a file in", path_);
+  return result;
+}
+
 expected<artifact> artifact_folder::take(const std::string& name,
                                          const std::string& file) const {
   if (path_.empty())
     return failure{"artifact " + name
                    + " needs a folder to lie in; set identity-dir to one"};
-  if (auto made = make_folder(path_); !made)
+  std::string beside;
+  auto made = make_file(beside);
+  if (!made)
     return failure{made.error()};
-  // Two processes may do this at once.
-  auto beside = path_ + "/" + taken_prefix + "XXXXXX";
-  file_descriptor to{::mkstemp(beside.data())};
-  if (!to)
-    return file_failure("make a file in", path_);
+  const auto& to = *made;
   std::uint64_t written = 0;
   auto result = read_users_file(name, file, [&](std::string_view piece) {
     const auto at = std::exchange(written, written + piece.size());
@@ -180,6 +197,23 @@ expected<artifact> artifact_folder::take(const std::string& name,
     return failure{done.error()};
   }
   return result;
+}
+
+expected<std::string> artifact_folder::put(std::string_view bytes) const {
+  std::string beside;
+  const auto to = make_file(beside);
+  if (!to)
+    return failure{to.error()};
+  const auto whole = path_of(sha256(bytes));
+  auto done = write_at(to->get(), 0,
+                       reinterpret_cast<const std::uint8_t*>(bytes.data()),
+                       bytes.size(), beside);
+  if (done)
+    done = settle(to->get(), beside, whole);
+  if (done)
+    return whole;
+  ::unlink(beside.c_str());
+  return failure{done.error()};
 }
 
 expected<piece_sums> artifact_folder::check(const artifact& x,
@@ -218,7 +252,8 @@ expected<std::string> artifact_folder::find(const charter& run,
                      "identity-dir to one"};
   if (auto sound = check(*wanted, ""); !sound)
     return failure{sound.error()
-                   + "; join the run once to fetch it, or give the file: "
+                   + "; set identity-dir to one with which the run was joined, "
+                     "or join it to fetch the file, or with the file: "
                      "artifact "
                    + name + "=FILE"};
   return path_of(wanted->content);

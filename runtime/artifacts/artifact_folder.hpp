@@ -8,6 +8,7 @@
 
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "messages/message.hpp"
@@ -20,7 +21,8 @@ class charter;
 
 class artifact_folder {
 public:
-  /// @param path Made when something is put there.
+  /// @param path Made when something is put there, and the folder that it lies
+  ///     in, an identity directory, for its owner only.
   explicit artifact_folder(std::string path) : path_(std::move(path)) {
   }
 
@@ -44,6 +46,10 @@ public:
   expected<artifact> take(const std::string& name,
                           const std::string& file) const;
 
+  /// Keeps bytes that are to be an artifact.
+  /// @returns Their file. Fails with a sentence.
+  expected<std::string> put(std::string_view bytes) const;
+
   /// The sums of its pieces, where the whole is here and sound. Fails with a
   /// sentence. One that is damaged is taken away, to `partial_path` of `owner`,
   /// so that the sound pieces need not come again.
@@ -63,6 +69,8 @@ public:
                  std::uint64_t most) const;
 
 private:
+  expected<file_descriptor> make_file(std::string& path) const;
+
   std::string path_;
 };
 

@@ -1,7 +1,12 @@
 #include "runtime/organiser/kept_amendments.hpp"
 
+#include <cerrno>
+#include <fcntl.h>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sys/file.h>
+#include <sys/stat.h>
 
 #include "runtime/manifest/run_key.hpp"
 #include "runtime/state/atomic_file.hpp"
@@ -30,6 +35,22 @@ std::string read_amendments(const std::string& path, amendment_book& into) {
   const std::string bytes{std::istreambuf_iterator<char>{file}, {}};
   const auto problem = into.read(bytes);
   return problem.empty() ? "" : path + " " + problem;
+}
+
+expected<file_descriptor> lock_amendments(const std::string& path) {
+  // Where the key is elsewhere there may be no folder yet.
+  ::mkdir(std::filesystem::path{path}.parent_path().c_str(), 0700);
+  const auto name = path + ".lock";
+  file_descriptor lock{
+      ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)};
+  if (!lock)
+    return file_failure("open", name);
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) == 0)
+    return lock;
+  if (errno != EWOULDBLOCK)
+    return file_failure("lock", name);
+  return failure{"Another `potluck amend` of this run is at work here; wait "
+                 "for it, or end it."};
 }
 
 expected<bool> keep_amendments(const std::string& path,

@@ -68,10 +68,13 @@ struct guarded_kitchen {
     REQUIRE(book);
     c.authority = authority_office{
         std::make_shared<authority_desk>(
-            std::move(*book),
-            authority_desk::settings{
-                {soup.run()}, c.signs, token_ms, 3'600'000, 16, false}),
-        c.wall_clock};
+            std::move(*book), authority_desk::settings{{soup.run()},
+                                                       c.signs,
+                                                       token_ms,
+                                                       3'600'000,
+                                                       16,
+                                                       program != nullptr}),
+        c.wall_clock, program};
     authority = std::make_unique<whole_peer>(world, std::move(c));
   }
 
@@ -123,6 +126,8 @@ struct guarded_kitchen {
   support::temporary_directory folder;
   test_world world;
   manifest soup;
+  /// Of the authority's next start; null: there is none.
+  std::function<expected<bool>(const peer_id&, const std::string&)> program;
   std::unique_ptr<whole_peer> authority;
   std::vector<std::unique_ptr<whole_peer>> everybody;
 };
@@ -213,6 +218,30 @@ TEST_CASE(
   CHECK(d.observer->last<peer_over>().problem.find("as often as it may")
         != std::string::npos);
   CHECK(k.train_together(a, b, 60s));
+}
+
+TEST_CASE("nobody is refused while the program cannot be asked, and the "
+          "operator hears why, once") {
+  guarded_kitchen k;
+  k.authority.reset();
+  auto mended = std::make_shared<bool>(false);
+  k.program = [mended](const peer_id&, const std::string&) -> expected<bool> {
+    if (*mended)
+      return true;
+    return failure{"The program log-in cannot be started; mend the program."};
+  };
+  k.open_gate();
+  auto& a = k.join(1, {gate}, 0);
+  k.world.run_for(60s);
+  CHECK_FALSE(a.over());
+  CHECK(k.authority->observer->events("refused").empty());
+  CHECK(faults(*k.authority, "program")
+        == std::vector<std::string>{
+            "The program log-in cannot be started; mend the program."});
+  CHECK(a.observer->events("admission").empty());
+  *mended = true;
+  CHECK(k.world.run_until(
+      [&] { return !a.observer->events("admission").empty(); }, 60s));
 }
 
 TEST_CASE("whoever speaks without a token hears of the DHT, and nothing else") {

@@ -56,6 +56,10 @@ expect "others' sections, light" 0 '' \
 expect "a role from a file" 2 'name a peer of the run' \
   "$potluck" join --config-file="$scratch/file.ini" --listen=127.0.0.1:0
 
+expect "an authority's program that is not there" 2 \
+  'ask: The program /none cannot be started .*; name the path' \
+  "$potluck" authority --run poems --ask /none --identity-dir "$scratch/gate"
+
 # An OpenBLAS that does not know this processor, until it is told kernels.
 cat > "$scratch/old.c" << 'END'
 #include <stdio.h>

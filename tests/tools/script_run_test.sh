@@ -36,5 +36,26 @@ expect 'a run of a file is created' 0 'potluck:' \
   --data="$scratch/text" --announce=127.0.0.1:7000 --vocabulary=40 \
   --identity-dir="$scratch/identity"
 expect 'with the state that it begins with' 0 'first' ls "$scratch/identity"
+expect 'a run of a large file is created in a new folder' 0 'potluck:' \
+  timeout 60 "$build/bin/potluck" create large --model="$scratch/made/large.pt" \
+  --data="$scratch/text" --vocabulary=40 --peer="$(printf '7%.0s' {1..64})@127.0.0.1:7000" \
+  --identity-dir="$scratch/new"
+expect "which is its owner's alone" 0 '^700$' stat -c %a "$scratch/new"
+expect 'and keeps one copy of the file' 0 '^1$' \
+  bash -c "find '$scratch/new' -type f -size +4M | wc -l"
+first=("$scratch"/new/large-*.first)
+# A home without the run's artifact.
+judge() {
+  XDG_STATE_HOME=$scratch/nobody timeout 60 "$build/bin/potluck" eval \
+    --checkpoint="${first[0]}" --data="$scratch/text" --samples=8 "$@"
+}
+expect 'code that lies elsewhere' 2 'set identity-dir to one' judge
+expect 'and where it is found' 0 'loss' judge --identity-dir="$scratch/new"
+expect 'parameters for other programs' 0 'Wrote model.safetensors' \
+  "$build/bin/potluck" export --checkpoint="${first[0]}" --output="$scratch/out"
+expect 'which come back without the code' 2 "name the run's checkpoint instead" \
+  "$build/bin/potluck" import "$scratch/out" --output="$scratch/back.checkpoint"
+expect 'that a checkpoint has' 0 'Wrote' \
+  "$build/bin/potluck" import "${first[0]}" --output="$scratch/back.checkpoint"
 expect 'all hold the same' 0 ': OK$' "$python" "$root/tests/python/script_run.py"
 conclude

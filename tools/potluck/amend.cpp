@@ -56,14 +56,14 @@ std::vector<cli::option_spec> amend_options() {
 /// The key in a file that is there.
 expected<key_pair> key_from(const cli::command_line& options,
                             const std::string& directory) {
-  std::filesystem::path path{directory + "/organiser"};
-  if (options.given("key"))
-    path = std::filesystem::absolute(options.text("key"));
+  const auto path = key_file(options, "key", directory + "/organiser");
+  if (!path)
+    return failure{path.error()};
   std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored))
-    return failure{"There is no organiser's key " + path.string()
+  if (!std::filesystem::exists(*path, ignored))
+    return failure{"There is no organiser's key " + path->string()
                    + "; name its file with --key FILE."};
-  return identity::key_in(path.parent_path(), path.filename());
+  return identity::key_in(path->parent_path(), path->filename());
 }
 
 /// From which step on it holds, by where the run is.
@@ -318,6 +318,13 @@ int run_amend(cli::command_line& options, const std::string&) {
   if (plan.contacts.empty())
     return complain("Name a peer of the run with --peer HOST:PORT, or give an "
                     "invitation.");
+  file_descriptor lock; // Two at once would give one number twice.
+  if (key) {
+    auto held = lock_amendments(amendments_path(directory, named.run));
+    if (!held)
+      return complain(held.error());
+    lock = std::move(*held);
+  }
   plan.run = named.run;
   plan.listen = config.listen;
   plan.how = *how;

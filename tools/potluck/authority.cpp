@@ -43,8 +43,8 @@ std::vector<cli::option_spec> authority_options() {
       {"ask", option_kind::text, "",
        "Let serve run this program for those that nothing else lets in: it "
        "gets the peer's id, a line's end and what the peer's --claim holds on "
-       "its standard input, and says yes with status 0, within 10 s; four run "
-       "at once.",
+       "its standard input, and says yes with status 0, within 10 s, or no "
+       "with another one; four run at once.",
        "PROGRAM"},
       {"uses", option_kind::integer, "1",
        "How many an invitation lets in; 0: any number.", "NUMBER",
@@ -130,6 +130,10 @@ expected<desk_tools> tools_from(const cli::command_line& options) {
 }
 
 int serve(cli::command_line& options) {
+  if (options.given("ask"))
+    if (auto problem = problem_with_program(options.text("ask"));
+        !problem.empty())
+      return complain("--ask: " + problem);
   peer_config config;
   config.role = role::bootstrap;
   config.run.clear();
@@ -181,7 +185,7 @@ int serve(cli::command_line& options) {
       = std::make_shared<authority_desk>(std::move(*book), std::move(how));
   office.asks = [program = options.text("ask")](const peer_id& peer,
                                                 const std::string& words) {
-    return says_yes(program, peer, words, limits::claim_program_life);
+    return ask_program(program, peer, words, limits::claim_program_life);
   };
   config.authority = std::move(office);
   auto notices = std::make_shared<notice_board>();

@@ -1,6 +1,5 @@
 /// `potluck delegate`: say that a machine is yours.
 
-#include <filesystem>
 #include <iostream>
 
 #include "runtime/uv/wall_clock.hpp"
@@ -28,10 +27,10 @@ int run_delegate(cli::command_line& options, const std::string&) {
   const auto directory = identity_directory(options);
   if (directory.empty())
     return complain("Name a folder for keys with --identity-dir DIR.");
-  std::filesystem::path file{directory + "/person"};
-  if (options.given("key"))
-    file = std::filesystem::absolute(options.text("key"));
-  auto person = identity::key_in(file.parent_path(), file.filename());
+  const auto file = key_file(options, "key", directory + "/person");
+  if (!file)
+    return complain(file.error());
+  auto person = identity::key_in(file->parent_path(), file->filename());
   if (!person)
     return complain(person.error());
   if (options.positionals().empty()) {

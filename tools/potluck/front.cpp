@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <exception>
 #include <filesystem>
 #include <iostream>
 
@@ -58,10 +59,14 @@ command one_of_all(command c) {
 
 int run_command(const command& chosen, const std::vector<std::string>& words,
                 const std::string& program) {
-  auto parsed = cli::parse_command(chosen.spec, words);
-  if (parsed.exit_code)
-    return *parsed.exit_code;
-  return chosen.run(parsed.config, program);
+  try {
+    auto parsed = cli::parse_command(chosen.spec, words);
+    if (parsed.exit_code)
+      return *parsed.exit_code;
+    return chosen.run(parsed.config, program);
+  } catch (const std::exception& x) {
+    return complain(x.what(), failed);
+  }
 }
 
 void remember_words(char** argv) {

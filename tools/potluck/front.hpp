@@ -20,7 +20,8 @@ const std::vector<std::string>& command_names();
 /// With the names of the others, which its configuration file may hold.
 command one_of_all(command c);
 
-/// Reads `words`, those behind the subcommand's name, and runs it.
+/// Reads `words`, those behind the subcommand's name, and runs it. What it
+/// throws is said, and is a failure.
 /// @returns The exit status.
 int run_command(const command& chosen, const std::vector<std::string>& words,
                 const std::string& program);

@@ -54,7 +54,7 @@ std::optional<std::string> command_line::read(const texts& words,
     if (!app.get_option_no_throw("--" + option.name))
       add_own(app, option, values_[option.name]);
   // What is shown depends on what was given beside --help.
-  auto help = [&] {
+  auto help = [&](bool whole) {
     for (auto shown : app.get_options()) {
       if (shown->get_group() != own_group)
         continue;
@@ -67,6 +67,10 @@ std::optional<std::string> command_line::read(const texts& words,
       else
         shown->group("");
     }
+    if (!whole)
+      for (auto option : app.get_options())
+        if (option->get_group() == caf_group)
+          option->group("");
     return app.help();
   };
   add_common(app, dumps);
@@ -78,16 +82,18 @@ std::optional<std::string> command_line::read(const texts& words,
   try {
     app.parse(last_first(words));
   } catch (const CLI::CallForAllHelp&) {
-    answer = help();
+    answer = help(true);
     return std::nullopt;
   } catch (const CLI::CallForHelp&) {
-    for (auto option : app.get_options())
-      if (option->get_group() == caf_group)
-        option->group("");
-    answer = help();
+    answer = help(false);
     return std::nullopt;
   } catch (const mistake& x) {
-    return x.sentence;
+    // In a file, for instance: whoever asks for help wants to mend it.
+    const bool whole = app.get_help_all_ptr()->count() > 0;
+    if (!whole && app.get_help_ptr()->count() == 0)
+      return x.sentence;
+    answer = help(whole);
+    return std::nullopt;
   } catch (const CLI::ParseError& e) {
     return sentence_for(app, e);
   }

@@ -41,6 +41,16 @@ std::string identity_directory(const cli::command_line& options) {
                                        : default_identity_directory();
 }
 
+expected<std::filesystem::path> key_file(const cli::command_line& options,
+                                         const std::string& name,
+                                         const std::string& usual) {
+  const std::filesystem::path file
+      = options.given(name) ? options.text(name) : usual;
+  if (!file.has_filename())
+    return failure{"--" + name + ": name a file."};
+  return std::filesystem::absolute(file);
+}
+
 std::string artifacts_directory(const cli::command_line& options) {
   const auto directory = identity_directory(options);
   return directory.empty() ? "" : directory + "/artifacts";
@@ -196,7 +206,12 @@ expected<held_identity> take_identity(const cli::command_line& options,
                                       peer_config& config) {
   held_identity result;
   const auto directory = identity_directory(options);
-  if (!directory.empty()) {
+  if (directory.empty() && options.given("identity-dir"))
+    return failure{"--identity-dir: name a folder."};
+  if (directory.empty()) {
+    complain("Using a temporary identity, since neither HOME nor "
+             "XDG_STATE_HOME is set; name a folder with --identity-dir.");
+  } else {
     auto held = identity::open(directory);
     if (held) {
       result.key = held->key();

@@ -2,6 +2,8 @@
 /// `peer_config`.
 #pragma once
 
+#include <filesystem>
+
 #include "actors/peer.hpp"
 #include "runtime/identity/identity.hpp"
 #include "runtime/uv/uv_transport.hpp"
@@ -47,14 +49,19 @@ expected<uv_transport_options> fill_network(const cli::command_line& options,
 
 /// Makes `config` the peer that --identity-dir holds, and has it prove that;
 /// without the option the one of the user's state directory, or a temporary one
-/// while another process holds that. Tells the user when it is temporary, or
-/// new. Who it is ends with the result.
+/// while another process holds that, or where there is none. Tells the user
+/// when it is temporary, or new. Who it is ends with the result.
 expected<held_identity> take_identity(const cli::command_line& options,
                                       uv_transport_options how,
                                       peer_config& config);
 
 /// What --identity-dir says, or else `default_identity_directory`.
 std::string identity_directory(const cli::command_line& options);
+
+/// The file that --NAME names, absolute; `usual` when it was not given.
+expected<std::filesystem::path> key_file(const cli::command_line& options,
+                                         const std::string& name,
+                                         const std::string& usual);
 
 /// Where runs' artifacts are kept, beside the identity, and shared by this
 /// user's peers; empty without a home.

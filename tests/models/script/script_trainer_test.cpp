@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <filesystem>
 
 #include "models/catalogue.hpp"
 #include "models/script/founding_script.hpp"
@@ -264,17 +265,20 @@ TEST_CASE("a large script is an artifact of its run, and computed from there") {
   CHECK(founded.files.count("script") == 0);
   test::scratch_folder folder;
   own_artifacts own;
-  CHECK_FALSE(add_large(founded, "", own));
-  REQUIRE(add_large(founded, folder.path(), own));
+  CHECK_FALSE(add_large(founded, artifact_folder{""}, own));
+  const artifact_folder kept{folder.path("new/artifacts")};
+  REQUIRE(add_large(founded, kept, own));
   const auto text = folder.write("text", test::toy_text(1, 300));
   const auto settings
       = with(with(with_script({}, founded), "data", "vocabulary", "40"), "data",
              "sequence-length", "12");
   const auto draft = propose_charter(settings, text, founded.files);
   REQUIRE(draft);
-  const artifact_folder kept{folder.path("artifacts")};
   const auto whole = with_own_artifacts(*draft, own, kept);
   REQUIRE(whole);
+  // Nothing is left behind but the artifact itself.
+  const std::filesystem::directory_iterator files{kept.path()};
+  CHECK(std::distance(begin(files), end(files)) == 1);
   CHECK(script_of(*whole, kept.path()) == founded.large);
   CHECK_THROWS_AS(script_of(*whole, folder.path("none")), std::runtime_error);
   trainer_options how;

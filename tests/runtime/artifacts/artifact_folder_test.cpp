@@ -58,6 +58,26 @@ TEST_CASE("a user's file is taken, and found by the run's name for it") {
   CHECK(p.folder.read(x, 3, sums->at(2)).size == 0);
 }
 
+TEST_CASE("bytes are kept as an artifact's file, which may be taken again") {
+  place p;
+  const auto path = p.folder.put(p.made.bytes);
+  REQUIRE(path);
+  CHECK(*path == p.folder.path_of(p.made.it.content));
+  CHECK(read_file(*path) == p.made.bytes);
+  REQUIRE(p.folder.take("model", *path));
+  const std::filesystem::directory_iterator files{p.folder.path()};
+  CHECK(std::distance(begin(files), end(files)) == 1);
+  CHECK_FALSE(artifact_folder{*path}.put("x"));
+}
+
+TEST_CASE("the identity directory around a new folder is its owner's alone") {
+  place p;
+  const auto around = p.there / "new/identity";
+  REQUIRE(artifact_folder{around + "/artifacts"}.put("x"));
+  CHECK(std::filesystem::status(around).permissions()
+        == std::filesystem::perms::owner_all);
+}
+
 TEST_CASE("what is no artifact is not taken, in a sentence that names it") {
   place p;
   CHECK(contains(p.folder.take("model", p.there / "none").error(), "none"));
@@ -76,7 +96,10 @@ TEST_CASE("what is no artifact is not taken, in a sentence that names it") {
 TEST_CASE("one that is missing, cut short or altered is no artifact") {
   place p;
   auto run = run_with(p.made.it);
-  CHECK(contains(p.folder.find(run, "model").error(), "artifact model=FILE"));
+  CHECK(contains(p.folder.find(run, "model").error(),
+                 "; set identity-dir to one with which the run was joined, or "
+                 "join it to fetch the file, or with the file: artifact "
+                 "model=FILE"));
   CHECK(contains(p.folder.find(run, "words").error(), "no artifact words"));
   CHECK(
       contains(artifact_folder{""}.find(run, "model").error(), "identity-dir"));

@@ -106,7 +106,6 @@ struct first_draft {
 /// @param artifacts Those of the user, to which the model's may come.
 expected<first_draft> lay_down(const cli::command_line& options,
                                const run_settings& given,
-                               const std::string& directory,
                                own_artifacts& artifacts) {
   auto settings = given;
   founding_script script;
@@ -116,7 +115,9 @@ expected<first_draft> lay_down(const cli::command_line& options,
       return failure{"--model: " + read.error()};
     script = std::move(*read);
     settings = with_script(std::move(settings), script);
-    if (auto added = add_large(script, directory, artifacts); !added)
+    if (auto added = add_large(
+            script, artifact_folder{artifacts_directory(options)}, artifacts);
+        !added)
       return failure{"--model: " + added.error()};
   }
   if (auto layout = layout_of(charter{settings, script.files}); !layout)
@@ -166,19 +167,18 @@ expected<new_run> make_run(const cli::command_line& options,
     return failure{files.error()};
   if (options.given("from") && names_script(options.text("model")))
     return failure{"--from brings its model along; leave --model out."};
-  auto draft = options.given("from")
-                   ? lay_down_from(options, name, *authority)
-                   : lay_down(options, *settings, directory, *files);
+  auto draft = options.given("from") ? lay_down_from(options, name, *authority)
+                                     : lay_down(options, *settings, *files);
   if (!draft)
     return failure{draft.error()};
   auto whole = with_own_artifacts(
       draft->of, *files, artifact_folder{artifacts_directory(options)});
   if (!whole)
     return failure{whole.error() + "."};
-  std::filesystem::path key{directory + "/organiser"};
-  if (options.given("organiser-key"))
-    key = std::filesystem::absolute(options.text("organiser-key"));
-  auto organiser = identity::key_in(key.parent_path(), key.filename());
+  const auto key = key_file(options, "organiser-key", directory + "/organiser");
+  if (!key)
+    return failure{key.error()};
+  auto organiser = identity::key_in(key->parent_path(), key->filename());
   if (!organiser)
     return failure{organiser.error()};
   auto what = sign_charter(*whole, *organiser);

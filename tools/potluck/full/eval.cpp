@@ -30,7 +30,7 @@ int run_eval(cli::command_line& options, const std::string&) {
     return complain(saved.error());
   trainer_options how;
   how.data_path = options.text("data");
-  how.artifacts = default_identity_directory() + "/artifacts";
+  how.artifacts = artifacts_directory(options);
   how.device = options.text("device");
   if (auto problem = problem_with_device(how.device); !problem.empty())
     return complain("--device: " + problem);
@@ -103,6 +103,10 @@ command eval_command() {
        "What to evaluate on, as for join: a text, or a folder with MNIST's "
        "files.",
        "PATH"},
+      {"identity-dir", option_kind::text, "",
+       "The identity directory with which the run was joined or created: a "
+       "model may need artifacts that lie there (default: that of join).",
+       "DIR"},
       {"samples", option_kind::integer, "512",
        "How many windows of text, or images.", "NUMBER", cli::at_least(1)},
       {"order-seed", option_kind::integer, "0",

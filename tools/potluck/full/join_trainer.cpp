@@ -55,7 +55,8 @@ expected<bool> fill_trainer(const cli::command_line& options,
       return failure{"--model: " + script.error()};
     settings = with_script(std::move(settings), *script);
     if (auto added
-        = add_large(*script, identity_directory(options), config.own_artifacts);
+        = add_large(*script, artifact_folder{config.artifacts_folder},
+                    config.own_artifacts);
         !added)
       return failure{"--model: " + added.error()};
     files = std::move(script->files);

@@ -106,6 +106,11 @@ expected<source> read_folder(const std::string& folder) {
                 config->end());
   if (auto done = assign(result.settings, *config, known_families()); !done)
     return failure{folder + "/config.json: " + done.error()};
+  if (result.settings.model == script_model)
+    return failure{folder
+                   + " has the parameters of a TorchScript model, and not its "
+                     "code; name the run's checkpoint instead, or found a run "
+                     "of the code with `potluck create NAME --model FILE.pt`."};
   complete(result.settings, known_families());
   auto layout = layout_of(result.settings);
   if (!layout)
