@@ -413,7 +413,7 @@ TEST_CASE("a report with numbers that cannot be changes nothing") {
     said.download_bytes_per_second = bad;
     CHECK(ledger.report(said, now) == verdict::nonsense);
     said = report_of(1);
-    said.loss = bad;
+    said.loss = 1e301 * bad; // A loss may be negative.
     CHECK(ledger.report(said, now) == verdict::nonsense);
   }
   auto said = report_of(1);
