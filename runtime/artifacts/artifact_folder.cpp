@@ -10,6 +10,7 @@
 
 #include "runtime/state/atomic_file.hpp"
 #include "runtime/state/charter.hpp"
+#include "runtime/state/private_folder.hpp"
 
 namespace potluck {
 
@@ -122,13 +123,10 @@ read_users_file(const std::string& name, const std::string& file,
 
 /// What it lies in is an identity directory, which its owner alone may enter.
 expected<bool> make_folder(const std::string& path) {
+  if (auto made = make_private_folder(fs::path{path}.parent_path()); !made)
+    return made;
   std::error_code problem;
-  const auto around = fs::path{path}.parent_path();
-  if (around.has_parent_path())
-    fs::create_directories(around.parent_path(), problem);
-  ::mkdir(around.c_str(), 0700);
-  if (!problem)
-    fs::create_directories(path, problem);
+  fs::create_directories(path, problem);
   if (problem)
     return failure{"cannot make the folder " + path + ": " + problem.message()};
   return true;

@@ -4,32 +4,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
-#include <filesystem>
 #include <sys/file.h>
 #include <sys/stat.h>
 
 #include "runtime/state/atomic_file.hpp"
+#include "runtime/state/private_folder.hpp"
 
 namespace potluck {
 
 namespace {
-
-/// Makes `directory` for its owner only, and its parents as usual.
-expected<bool> make_directory(const std::string& directory) {
-  std::error_code error;
-  std::filesystem::path path(directory);
-  if (!path.has_filename())
-    path = path.parent_path(); // "a/b/" is "a/b"
-  auto parent = path.parent_path();
-  if (!parent.empty())
-    std::filesystem::create_directories(parent, error);
-  if (error)
-    return failure{"cannot make the identity directory " + directory + ": "
-                   + error.message()};
-  if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST)
-    return file_failure("make the identity directory", directory);
-  return true;
-}
 
 /// More than a key of any kind takes up: what is longer is none.
 constexpr std::size_t longest_file = 16 * 1024;
@@ -105,7 +88,7 @@ std::string exposure(const std::string& path, int fd) {
 } // namespace
 
 expected<identity> identity::open(const std::string& directory) {
-  auto made = make_directory(directory);
+  auto made = make_private_folder(directory);
   if (!made)
     return failure{made.error()};
 
@@ -130,7 +113,7 @@ expected<identity> identity::open(const std::string& directory) {
 
 expected<key_pair> identity::key_in(const std::string& directory,
                                     const std::string& name) {
-  auto made = make_directory(directory);
+  auto made = make_private_folder(directory);
   if (!made)
     return failure{made.error()};
   const std::string path = directory + "/" + name;

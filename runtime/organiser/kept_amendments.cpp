@@ -6,10 +6,10 @@
 #include <fstream>
 #include <iterator>
 #include <sys/file.h>
-#include <sys/stat.h>
 
 #include "runtime/manifest/run_key.hpp"
 #include "runtime/state/atomic_file.hpp"
+#include "runtime/state/private_folder.hpp"
 
 namespace potluck {
 
@@ -39,7 +39,9 @@ std::string read_amendments(const std::string& path, amendment_book& into) {
 
 expected<file_descriptor> lock_amendments(const std::string& path) {
   // Where the key is elsewhere there may be no folder yet.
-  ::mkdir(std::filesystem::path{path}.parent_path().c_str(), 0700);
+  const auto folder = std::filesystem::path{path}.parent_path();
+  if (auto made = make_private_folder(folder); !made)
+    return failure{made.error()};
   const auto name = path + ".lock";
   file_descriptor lock{
       ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)};

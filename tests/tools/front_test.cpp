@@ -1,5 +1,6 @@
 #include "tools/potluck/front.hpp"
 
+#include <filesystem>
 #include <iostream>
 #include <sstream>
 #include <stdexcept>
@@ -49,4 +50,20 @@ TEST_CASE("a key's empty name is a mistake that is named") {
                   with({"zz", "--model", "mnist-ffn", "--peer",
                         std::string(64, '7') + "@h:1", "--organiser-key="}))
         == "2 potluck: --organiser-key: name a file.\n");
+}
+
+TEST_CASE("a run is laid down in a new folder with a key from elsewhere") {
+  support::temporary_directory home;
+  const auto folder = home / "new";
+  std::ostringstream said;
+  const auto before = std::cout.rdbuf(said.rdbuf());
+  const auto result = result_of(
+      create_command(),
+      {"zz", "--model", "mnist-ffn", "--peer", std::string(64, '7') + "@h:1",
+       "--organiser-key", home / "elsewhere", "--identity-dir", folder});
+  std::cout.rdbuf(before);
+  CHECK(result == "0 ");
+  CHECK(std::filesystem::exists(folder + "/zz.manifest"));
+  CHECK(std::filesystem::status(folder).permissions()
+        == std::filesystem::perms::owner_all);
 }

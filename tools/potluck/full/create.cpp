@@ -11,6 +11,7 @@
 #include "models/script/founding_script.hpp"
 #include "runtime/state/atomic_file.hpp"
 #include "runtime/state/checkpoint.hpp"
+#include "runtime/state/private_folder.hpp"
 #include "runtime/state/run_manifest.hpp"
 #include "tools/potluck/admission_options.hpp"
 #include "tools/potluck/commands.hpp"
@@ -191,6 +192,9 @@ expected<new_run> make_run(const cli::command_line& options,
 /// cannot begin.
 expected<bool> keep(const new_run& run, const std::string& directory,
                     const std::string& path) {
+  // Where the key is elsewhere there may be no folder yet.
+  if (auto made = make_private_folder(directory); !made)
+    return made;
   if (run.first) {
     auto of_run = charter_of(run.what);
     if (!of_run)
