@@ -14,6 +14,7 @@
 
 #include "actors/handles.hpp"
 #include "actors/worker.hpp"
+#include "messages/expected.hpp"
 #include "runtime/admission/authority_desk.hpp"
 #include "runtime/admission/vetting_queue.hpp"
 
