@@ -4,10 +4,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 
 #include "runtime/state/atomic_file.hpp"
+#include "runtime/state/file_lock.hpp"
 #include "runtime/state/private_folder.hpp"
 
 namespace potluck {
@@ -32,17 +32,6 @@ expected<std::string> read_short(const std::string& path, int fd) {
   return text;
 }
 
-bool write_short(int fd, const std::string& text) {
-  for (std::size_t at = 0; at < text.size();) {
-    const auto count = ::write(fd, text.data() + at, text.size() - at);
-    if (count < 0 && errno != EINTR)
-      return false;
-    if (count > 0)
-      at += static_cast<std::size_t>(count);
-  }
-  return true;
-}
-
 /// Unless the name is taken. Some file systems know no links: there the last of
 /// several processes wins.
 bool give_name(const std::string& own, const std::string& path) {
@@ -56,18 +45,16 @@ bool give_name(const std::string& own, const std::string& path) {
 /// meanwhile: that one counts.
 expected<bool> make_key(const std::string& path) {
   auto own = path + ".XXXXXX";
-  file_descriptor file(::mkostemp(own.data(), O_CLOEXEC)); // Mode 0600.
-  if (!file)
+  if (!file_descriptor{::mkostemp(own.data(), O_CLOEXEC)})
     return file_failure("make", path);
-  const bool made = write_short(file.get(), key_pair::generate().pem())
-                    && ::fsync(file.get()) == 0 && give_name(own, path);
-  auto problem = file_failure("make", path);
+  const auto text = key_pair::generate().pem();
+  auto made = replace_file(own, {{text.data(), text.size()}}, 0600);
+  if (made && !give_name(own, path))
+    made = file_failure("make", path);
   ::unlink(own.c_str());
-  if (!made)
-    return problem;
-  if (!sync_directory_of(path))
+  if (made && !sync_directory_of(path))
     return file_failure("make durable", path);
-  return true;
+  return made;
 }
 
 /// Nothing when only the owner may read or write the open file.
@@ -92,23 +79,17 @@ expected<identity> identity::open(const std::string& directory) {
   if (!made)
     return failure{made.error()};
 
-  const std::string lock_path = directory + "/lock";
-  file_descriptor lock(
-      ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  auto lock = lock_file(directory + "/lock",
+                        "identity directory " + directory
+                            + " is in use by another potluck; give this one an "
+                              "identity-dir of its own");
   if (!lock)
-    return file_failure("open", lock_path);
-  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK)
-      return file_failure("lock", lock_path);
-    return failure{"identity directory " + directory
-                   + " is in use by another potluck; give this one an "
-                     "identity-dir of its own"};
-  }
+    return failure{lock.error()};
 
   auto key = key_in(directory, "identity");
   if (!key)
     return failure{key.error()};
-  return identity(std::move(*key), std::move(lock));
+  return identity(std::move(*key), std::move(*lock));
 }
 
 expected<key_pair> identity::key_in(const std::string& directory,

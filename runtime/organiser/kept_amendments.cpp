@@ -1,14 +1,12 @@
 #include "runtime/organiser/kept_amendments.hpp"
 
-#include <cerrno>
-#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <sys/file.h>
 
 #include "runtime/manifest/run_key.hpp"
 #include "runtime/state/atomic_file.hpp"
+#include "runtime/state/file_lock.hpp"
 #include "runtime/state/private_folder.hpp"
 
 namespace potluck {
@@ -42,17 +40,8 @@ expected<file_descriptor> lock_amendments(const std::string& path) {
   const auto folder = std::filesystem::path{path}.parent_path();
   if (auto made = make_private_folder(folder); !made)
     return failure{made.error()};
-  const auto name = path + ".lock";
-  file_descriptor lock{
-      ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)};
-  if (!lock)
-    return file_failure("open", name);
-  if (::flock(lock.get(), LOCK_EX | LOCK_NB) == 0)
-    return lock;
-  if (errno != EWOULDBLOCK)
-    return file_failure("lock", name);
-  return failure{"Another `potluck amend` of this run is at work here; wait "
-                 "for it, or end it."};
+  return lock_file(path + ".lock", "Another `potluck amend` of this run is at "
+                                   "work here; wait for it, or end it.");
 }
 
 expected<bool> keep_amendments(const std::string& path,

@@ -58,9 +58,10 @@ public:
   }
 
 private:
-  /// A question that was repeated is answered twice: an answer of another type
-  /// is to the one before. The library waits for nothing after it, so this one
-  /// is asked again, which changes nothing at the router.
+  /// A router that answers late has heard the library repeat a question, and
+  /// answers twice. So an answer of another type belongs to the question
+  /// before. The library has forgotten the present one by then; it is asked
+  /// again, which changes nothing at the router.
   template <class Send>
   std::optional<natpmpresp_t> ask(Send send, std::uint16_t type,
                                   clock::duration longest) {

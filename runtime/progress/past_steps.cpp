@@ -81,14 +81,16 @@ void past_steps::made(const group_contract& x,
     return;
   seconds_ = std::max(shortest_step, formed_after_);
   typical_ = lower_median(std::move(all));
-  for (const auto& [id, before] : known_)
+  for (const auto& [id, before] : known_) {
+    const auto now = next.find(id);
+    const auto brings = now != next.end() && now->second.last > 0;
+    const auto least = brings ? now->second.last : typical_;
     for (std::size_t i = 1; i < steps_to_fade; ++i) {
       const auto rest = fading * before.shown[i == own_view ? own_view : i - 1];
-      const auto now = next.find(id);
-      const auto brings = now != next.end() && now->second.last > 0;
-      if (brings ? rest > now->second.last : rest > typical_)
+      if (rest > least)
         next[id].shown[i] = rest;
     }
+  }
   known_ = std::move(next);
   newcomer_.reset();
   if (steps_)

@@ -1,5 +1,4 @@
 #include <iostream>
-#include <sstream>
 
 #include <doctest/doctest.h>
 
@@ -7,6 +6,7 @@
 #include "runtime/organiser/kept_amendments.hpp"
 #include "runtime/state/atomic_file.hpp"
 #include "runtime/state/run_manifest.hpp"
+#include "tests/support/captured.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tools/potluck/commands.hpp"
 #include "tools/potluck/created_run.hpp"
@@ -43,11 +43,9 @@ struct organiser_at_home {
     const auto chosen = amend_command();
     auto parsed = cli::parse_command(chosen.spec, words);
     REQUIRE_FALSE(parsed.exit_code);
-    std::ostringstream heard;
-    auto* usual = std::cerr.rdbuf(heard.rdbuf());
+    support::captured heard{std::cerr};
     const auto status = chosen.run(parsed.config, "potluck");
-    std::cerr.rdbuf(usual);
-    said = heard.str();
+    said = heard.take();
     return status;
   }
 

@@ -2,11 +2,11 @@
 
 #include <filesystem>
 #include <iostream>
-#include <sstream>
 #include <stdexcept>
 
 #include <doctest/doctest.h>
 
+#include "tests/support/captured.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 using namespace potluck;
@@ -17,11 +17,9 @@ namespace {
 /// What a command prints on standard error, behind its status.
 std::string result_of(const command& chosen,
                       const std::vector<std::string>& words) {
-  std::ostringstream said;
-  const auto before = std::cerr.rdbuf(said.rdbuf());
+  support::captured said{std::cerr};
   const int status = run_command(chosen, words, "potluck");
-  std::cerr.rdbuf(before);
-  return std::to_string(status) + " " + said.str();
+  return std::to_string(status) + " " + said.take();
 }
 
 } // namespace
@@ -55,13 +53,11 @@ TEST_CASE("a key's empty name is a mistake that is named") {
 TEST_CASE("a run is laid down in a new folder with a key from elsewhere") {
   support::temporary_directory home;
   const auto folder = home / "new";
-  std::ostringstream said;
-  const auto before = std::cout.rdbuf(said.rdbuf());
+  support::captured quiet{std::cout};
   const auto result = result_of(
       create_command(),
       {"zz", "--model", "mnist-ffn", "--peer", std::string(64, '7') + "@h:1",
        "--organiser-key", home / "elsewhere", "--identity-dir", folder});
-  std::cout.rdbuf(before);
   CHECK(result == "0 ");
   CHECK(std::filesystem::exists(folder + "/zz.manifest"));
   CHECK(std::filesystem::status(folder).permissions()

@@ -8,6 +8,7 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/support/captured.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 using namespace potluck;
@@ -46,15 +47,6 @@ struct homeless {
   }
   std::pair<const char*, std::optional<std::string>> before[2]
       = {{"HOME", {}}, {"XDG_STATE_HOME", {}}};
-};
-
-/// What is printed on standard error meanwhile.
-struct complaints {
-  ~complaints() {
-    std::cerr.rdbuf(before);
-  }
-  std::ostringstream text;
-  std::streambuf* before = std::cerr.rdbuf(text.rdbuf());
 };
 
 expected<held_identity> identity_from(std::vector<std::string> words) {
@@ -102,20 +94,19 @@ TEST_CASE("a first contact may be pinned to the id that has to answer") {
 
 TEST_CASE("a peer without a home has a temporary identity, and says so") {
   homeless user;
-  complaints said;
+  support::captured said{std::cerr};
   const auto it = identity_from({});
   REQUIRE(it);
   CHECK(it->key);
   CHECK(it->directory.empty());
-  CHECK(said.text.str()
+  CHECK(said.take()
         == "potluck: Using a temporary identity, since neither HOME nor "
            "XDG_STATE_HOME is set; name a folder with --identity-dir.\n");
-  said.text.str("");
   support::temporary_directory home;
   const auto kept = identity_from({"--identity-dir", home / "mine"});
   REQUIRE(kept);
   CHECK(kept->directory == home / "mine");
-  CHECK(said.text.str().empty());
+  CHECK(said.take().empty());
 }
 
 TEST_CASE("an empty name of the identity's folder is refused") {

@@ -26,10 +26,8 @@ round_over round_with(std::initializer_list<std::uint8_t> members,
 
 /// One of many.
 peer_id numbered(unsigned number) {
-  peer_id x;
-  x.bytes[0] = static_cast<std::uint8_t>(number >> 8);
+  auto x = peer(static_cast<std::uint8_t>(number >> 8));
   x.bytes[1] = static_cast<std::uint8_t>(number);
-  x.bytes[2] = 1;
   return x;
 }
 

@@ -3,8 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 #include <utility>
 
 #include "messages/framing.hpp"
@@ -96,41 +94,6 @@ TEST_CASE("who does not read its answers is not read, until it does") {
     got += static_cast<std::size_t>(size);
   }
   CHECK(server.heard->wait_for_frames(id, 2));
-}
-
-TEST_CASE("bodies that wait keep no words of the other side away") {
-  node server{make_uv_transport(secure()), false};
-  node client{make_uv_transport(secure())};
-  const auto there = client.net->dial(*server.net->listen(anywhere));
-  REQUIRE(client.heard->wait_for_open(there));
-  const auto here = server.heard->wait_for_accepted();
-  REQUIRE(here != 0);
-  const auto body = body_of(std::size_t{1} << 20, 1);
-  std::size_t sent = 0;
-  const auto send = [&] {
-    for (int i = 0; i < 64; ++i, ++sent)
-      client.net->send(there, {head_of(1), body});
-  };
-  // The line shows that it is fast: much is written at a time.
-  while (sent < 1024) {
-    send();
-    REQUIRE(server.heard->wait_for_frames(here, sent));
-  }
-  send();
-  REQUIRE(server.heard->wait_for_frames(here, sent - 63));
-  server.net->hold(here, true);
-  REQUIRE(server.net->listen(anywhere)); // It was told.
-  // Until sockets have taken no more for a while: some is encrypted and stays.
-  std::uint64_t before = 0;
-  for (int still = 0; still < 10; ++still) {
-    if (std::exchange(before, client.net->traffic().bytes_sent) != before)
-      still = 0;
-    std::this_thread::sleep_for(std::chrono::milliseconds{50});
-  }
-  client.net->send(there, {head_of(2), {}});
-  REQUIRE(client.net->listen(anywhere)); // It was queued.
-  server.net->send(here, {head_of(3), {}});
-  CHECK(client.heard->wait_for_frames(there, 1));
 }
 
 TEST_CASE("two that send each other many small bodies read each other") {
